@@ -1,4 +1,4 @@
-//! Gives the program for Windows a manifest, a version; does nothing for other systems.
+//! Gives the program for Windows a manifest and a version; does nothing for other systems.
 
 use std::error::Error;
 
@@ -8,7 +8,7 @@ use winresource::WindowsResource;
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo::rerun-if-changed=build.rs");
     if std::env::var_os("CARGO_CFG_WINDOWS").is_some() {
-        // Paths of any length, UTF-8, a window that fits each display, the user's own rights.
+        // Asks for long paths, UTF-8, each display's own resolution, and only the user's rights.
         embed_manifest(new_manifest("Phaselock"))?;
         WindowsResource::new()
             .set("ProductName", "Phaselock")

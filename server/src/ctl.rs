@@ -100,13 +100,13 @@ impl Ctl {
     }
 }
 
-/// Says how to see the recordings after the first `skip`, if there are any.
+/// Returns how to see the recordings after the first `skip`, if there are any.
 fn hint_of_more(client: &Client, skip: u32) -> Result<Option<String>> {
     let next = CtlCommand::Replays { lines: 1, skip };
     let Doing::Ask(call) = doing(&next, |who| client.key_of(who))? else { return Ok(None) };
     let answer = client.call(call.method, &call.path, call.body)?;
     let has_more = answer.as_array().is_some_and(|rows| !rows.is_empty());
-    Ok(has_more.then(|| format!("older recordings follow: add --skip {skip}")))
+    Ok(has_more.then(|| format!("for older recordings, add --skip {skip}")))
 }
 
 #[cfg(test)]
@@ -127,7 +127,7 @@ mod tests {
             std::fs::write(served.dir.path().join("replays").join(name), "").expect("writable");
         }
         let hint = |skip| hint_of_more(&client, skip).expect("it answers");
-        assert_eq!(hint(2).as_deref(), Some("older recordings follow: add --skip 2"));
+        assert_eq!(hint(2).as_deref(), Some("for older recordings, add --skip 2"));
         assert_eq!(hint(3), None);
     }
 }

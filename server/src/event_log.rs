@@ -1,13 +1,13 @@
-//! The event log of Windows, which has the errors of a service: nobody reads its standard error.
+//! The Windows event log, to which a service reports its errors: nobody reads its standard error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use winsafe::HEVENTLOG;
 use winsafe::co::EVENTLOG;
 
-/// The name under which the system lists the events.
+/// Name under which the system lists the events.
 const SOURCE: &str = "phaselock-server";
-/// Number of the event "why the server has ended".
+/// Event id of all our errors. Arbitrary.
 const FAILED: u32 = 1;
 
 /// Whether this process is a service.
@@ -18,7 +18,7 @@ pub(crate) fn open() {
     IS_OPEN.store(true, Ordering::Relaxed);
 }
 
-/// Whether errors of this process belong into the event log.
+/// Whether errors of this process go to the event log.
 pub(crate) fn is_open() -> bool {
     IS_OPEN.load(Ordering::Relaxed)
 }
@@ -28,7 +28,7 @@ pub(crate) fn report(sentence: &str) {
     if !is_open() {
         return;
     }
-    // There is nowhere else to report that the log is full.
+    // There is nowhere left to report a failure, such as a full log.
     let _ = HEVENTLOG::RegisterEventSource(None, SOURCE)
         .and_then(|log| log.ReportEvent(EVENTLOG::ERROR_TYPE, 0, FAILED, None, &[sentence], &[]));
 }

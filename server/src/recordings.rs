@@ -69,7 +69,7 @@ impl Reel {
         Self { start, chunks, bytes: 0, file: None, failure, is_asked_for: false, secrecy }
     }
 
-    /// Returns the file that it is being written to.
+    /// Returns the file to which it is being written.
     fn growing(&self) -> Option<Id> {
         self.file.filter(|_| self.failure.get().is_none())
     }
@@ -215,8 +215,8 @@ impl Recordings {
 
     /// Saves the last minutes of a room, or of all rooms, to files once the present chunk ends:
     /// within ten seconds, unless the room sleeps (see [`save_waiting`](Self::save_waiting)).
-    /// Leaves out rooms whose recording is being written anyway, and those of whose round
-    /// [`HELD_MAX`] files wait already. Returns the rooms, and what each hides.
+    /// Leaves out rooms whose recording is being written anyway, and rooms of which [`HELD_MAX`]
+    /// files already wait for the end of a round. Returns the rooms, and what each hides.
     pub(crate) fn save(&self, room: Option<&RoomCode>) -> Vec<(RoomCode, Secrecy)> {
         let mut reels = self.reels();
         let Reels { rooms, held, .. } = &mut *reels;
@@ -243,7 +243,7 @@ impl Recordings {
         }
     }
 
-    /// Returns the list of finished recordings once no one else reads it.
+    /// Returns the list of finished recordings, once no one else is reading it.
     pub(crate) async fn catalogue(&self) -> OwnedMutexGuard<Catalogue> {
         Arc::clone(&self.catalogue).lock_owned().await
     }
@@ -270,8 +270,8 @@ impl Recordings {
         is_sent
     }
 
-    /// Begins a file with everything of the recording that is in memory. Returns `None` if the
-    /// thread is too far behind.
+    /// Begins a file with the part of a recording that is in memory. Returns `None` if the thread
+    /// is too far behind.
     fn begin(&self, room: &RoomCode, reels: &mut Reels, failure: Failure) -> Option<Id> {
         let reel = reels.rooms.get_mut(room)?;
         reel.is_asked_for = false;
@@ -301,8 +301,8 @@ impl Recordings {
         }
     }
 
-    /// Writes what is in memory of a recording to a file of its own. If that tells what the round
-    /// hides, the file is held back until its end. A recording that has failed is not resumed.
+    /// Writes the part of a recording that is in memory to a file of its own, which is held back
+    /// until the end of a running round. Does not resume a recording that has failed.
     fn save_last(&self, room: &RoomCode, reels: &mut Reels) {
         let Some(secrecy) = reels.rooms.get(room).map(|reel| reel.secrecy[1]) else { return };
         let file = self.begin(room, reels, Failure::default());

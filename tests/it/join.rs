@@ -75,13 +75,13 @@ fn a_mismatched_build_gets_the_reason_whatever_its_hello_contains() {
     let old = Hello { version: "0.0.9".into(), ..other.clone() };
     let goodbye = refusal(&mut helpful, 0, old);
     let older = format!(
-        "your client (0.0.9) is older than this server ({OURS}): update it, from \
+        "your client (0.0.9) is older than this server ({OURS}): update it from \
          https://example.org/get"
     );
     assert_eq!(goodbye.text, older);
     for hello in [other.clone(), hello::<Bells>("Ada", LocalTime(0))] {
         let goodbye = refusal(&mut helpful, 0, hello);
-        assert!(goodbye.text.ends_with(", from https://example.org/get"), "{goodbye}");
+        assert!(goodbye.text.ends_with(" from https://example.org/get"), "{goodbye}");
     }
     // A later version's hello may have more fields.
     let mut longer = body(&ClientMessage::Hello(other));
@@ -114,7 +114,7 @@ fn a_build_with_other_rules_or_without_the_game_is_refused() {
         assert!(goodbye.text.contains(text), "{goodbye}");
     }
     let text =
-        "this server plays skirmish, which your client does not have: use a client that has it";
+        "this server plays skirmish, which your client does not have: get a client that has it";
     let goodbye = refusal(&mut room, 1, hello::<Bells>("Ada", LocalTime(0)));
     assert_eq!(goodbye, Disconnect::new(Code::OtherGame, text));
 }

@@ -384,7 +384,7 @@ class World:
                     for i in range(3 if self.players else 0)]
         if (verb, head) == ("POST", "replays"):
             return {"done": "the last minutes of room 1 will be written within ten seconds, and "
-                            "listed when its round ends"}
+                            "listed after its round ends"}
         if (verb, head) == ("POST", "mark"):
             return {"done": "this moment is marked"}
         if (verb, head) == ("POST", "backup"):

@@ -65,7 +65,8 @@ impl Past {
         }
     }
 
-    /// The viewer, and what else needs eyes of its own: a recording goes on.
+    /// Identifies the eyes: by the viewer, and by the tick of a moment that is shown once. In a
+    /// recording, the same eyes follow the viewer from tick to tick.
     fn key(&self) -> (PlayerId, Option<Tick>) {
         let tick = match self {
             Self::Death(ruling) => Some(ruling.tick),
@@ -206,8 +207,8 @@ fn draw_words<G: Game>(scene: &Scene<'_, G>, seen: &Seen, is_death: bool) {
     let ms = format!("{:.0}", seen.lag.as_ms());
     let time = match &seen.shot {
         Some(shot) => ruling::view_time(shot),
-        None if is_bot => tr("Bots of the server see the present.").to_owned(),
-        None => fill("The others are shown as of {ms} ms before.", &[("ms", &ms)]),
+        None if is_bot => tr("Server bots see the present.").to_owned(),
+        None => fill("The others are shown as they were {ms} ms earlier.", &[("ms", &ms)]),
     };
     let outcome = seen.shot.as_ref().map(ruling::outcome);
     let (large, small) = (readable(ctx, 20.0), readable(ctx, 14.0));

@@ -555,8 +555,8 @@ pub(super) async fn replays(
     Ok(Json(host.replays(skip.unwrap_or(0) as usize, limit as usize).await?))
 }
 
-/// Writes the last five minutes of rooms that are recorded in memory only to files. Those of a
-/// running round are listed when it ends.
+/// Writes the last five minutes of rooms that are recorded in memory only to files. A file from a
+/// running round is listed after the round ends.
 #[utoipa::path(post, path = "/v1/replays",
     request_body = SaveReplay, responses((status = 200, body = Done)))]
 pub(super) async fn save_replay(

@@ -489,8 +489,8 @@ pub(crate) struct NewToken {
 pub(crate) struct ReplayView {
     /// Name of the file.
     pub file: String,
-    /// Whether the file has not been read yet, so that what it says is null: an answer takes the
-    /// time to read 100 new files at most. The next one reads on.
+    /// Whether the file has not been read yet, so that its facts are null. A request reads at most
+    /// 100 new files; the next request reads more.
     pub unread: bool,
     /// Name of the game; null if the file cannot be read.
     pub game: Option<String>,

@@ -137,7 +137,7 @@ section! {
         ..Setting::NUMBER
     }
 
-    /// Megabytes of recordings, up to 10,000,000; the oldest are deleted.
+    /// Megabytes of this server's recordings, up to 10,000,000; the oldest are deleted.
     record_megabytes: u32 = 1000 => {
         value: "MEGABYTES",
         help: "Maximum total size of recordings; the oldest are deleted",

@@ -77,24 +77,24 @@ fn told_of_saving(saved: &[(RoomCode, Secrecy)], is_asleep: impl Fn(&RoomCode) -
         [(code, _)] => format!("room {code}"),
         _ => format!("{} rooms", saved.len()),
     };
-    let when = match (in_round.count(), saved.len()) {
-        (0, _) => "then",
-        (_, 1) => "when its round ends",
-        _ => "when each room's round ends",
+    let event = match (in_round.count(), saved.len()) {
+        (0, _) => "that",
+        (_, 1) => "its round ends",
+        _ => "each room's round ends",
     };
     let delay = saved.iter().map(|(_, secrecy)| secrecy.watch_delay).max().unwrap_or(Micros::ZERO);
     let delay = match delay.0.unsigned_abs().div_ceil(1_000_000) {
         0 => String::new(),
-        secs => format!(" and {secs} s have passed"),
+        secs => format!("{secs} s "),
     };
     let asleep = match &asleep[..] {
         [] => String::new(),
-        [(code, _)] => format!("; room {code} sleeps, so that is after someone has joined it"),
+        [(code, _)] => format!("; room {code} sleeps until someone joins"),
         _ => format!("; {} of them sleep until someone joins", asleep.len()),
     };
     format!(
         "the last minutes of {rooms} will be written within ten seconds, and listed \
-         {when}{delay}{asleep}"
+         {delay}after {event}{asleep}"
     )
 }
 
@@ -220,24 +220,20 @@ mod tests {
         let [endless, one, two] = [("e", None), ("1", Some(3)), ("2", Some(0))]
             .map(|(code, round)| saved(code, round, 0));
         for (saved, asleep, sentence) in [
-            (vec![endless.clone()], &["e"][..], "room e listed then"),
-            (vec![one.clone()], &[], "room 1 listed when its round ends"),
+            (vec![endless.clone()], &["e"][..], "room e listed after that"),
+            (vec![one.clone()], &[], "room 1 listed after its round ends"),
             (
                 vec![one.clone()],
                 &["1"],
-                "room 1 listed when its round ends; room 1 sleeps, so that is after someone has \
-                 joined it",
+                "room 1 listed after its round ends; room 1 sleeps until someone joins",
             ),
             (
                 vec![endless, one, two],
                 &["1", "2"],
-                "3 rooms listed when each room's round ends; 2 of them sleep until someone joins",
+                "3 rooms listed after each room's round ends; 2 of them sleep until someone joins",
             ),
-            (
-                vec![saved("1", Some(1), 9_500)],
-                &[],
-                "room 1 listed when its round ends and 10 s have passed",
-            ),
+            (vec![saved("1", Some(1), 9_500)], &[], "room 1 listed 10 s after its round ends"),
+            (vec![saved("e", None, 9_500)], &[], "room e listed 10 s after that"),
         ] {
             assert_eq!(told(&saved, asleep), format!("the last minutes of {sentence}"));
         }

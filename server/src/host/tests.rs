@@ -540,7 +540,7 @@ fn clients_older_than_the_host_wants_are_told_where_to_get_a_newer_one() {
     let text = concat!(
         "your client (",
         env!("CARGO_PKG_VERSION"),
-        ") is too old: this server accepts version 999.0.0 or later; update it, from \
+        ") is too old: this server accepts version 999.0.0 or later; update it from \
          https://example.org/get"
     );
     knock.is_put_out(Code::OldClient, text);

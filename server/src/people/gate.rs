@@ -69,7 +69,7 @@ impl Rules {
         }
         let text = format!(
             "your client ({}) is too old: this server accepts version {oldest} or later; update \
-             it, from {}",
+             it from {}",
             clip(&printable(version), VERSION_BYTES_MAX),
             self.download
         );

@@ -27,10 +27,10 @@ pub(crate) struct Shelved {
     pub(crate) label: Label,
 }
 
-/// What is known of a finished recording.
+/// What is known about a finished recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// Nothing yet: the listing had read enough, or the disk failed.
+    /// Nothing yet: the listing had reached its limit, or the disk failed.
     Unread,
     Unreadable,
     Read {
@@ -44,11 +44,11 @@ pub(crate) enum Label {
     },
 }
 
-/// The finished recordings in a folder, and what was read of them.
+/// The finished recordings in a folder, with what has been read from them.
 #[derive(Debug)]
 pub(crate) struct Catalogue {
     dir: PathBuf,
-    /// A file that changes is another one.
+    /// By name, size and time, so a file that has changed is read again.
     known: BTreeMap<Found, Label>,
     /// Number of files and players in `known`.
     size: usize,
@@ -77,7 +77,7 @@ impl Catalogue {
         Ok(files.into_iter().skip(skip).take(count).map(shelved).collect())
     }
 
-    /// Returns what is known of a file, or reads it, if no more than `unread_max` were.
+    /// Returns what is known about a file. Reads a new file if `unread_max` allows it.
     fn label(&mut self, file: Found, unread_max: &mut usize) -> Label {
         if let Some(known) = self.known.get(&file) {
             return known.clone();
@@ -101,7 +101,7 @@ impl Catalogue {
 }
 
 impl Label {
-    /// Reads what a file is of.
+    /// Reads the label of a file.
     fn of(found: &Found) -> Self {
         let summary = File::open(&found.path)
             .and_then(|file| Summary::read(found.bytes, |range| read_range(&file, range)));

@@ -22,7 +22,7 @@ pub(crate) struct Recording {
     pub(crate) dir: PathBuf,
     /// Days after which a recording is removed; 0 for never.
     pub(crate) days: u32,
-    /// Maximum size of all recordings together.
+    /// Maximum total size of this server's recordings.
     pub(crate) bytes: u64,
     /// Identifies the server in the names of its files; `None` if no other server may use the
     /// directory.
@@ -71,7 +71,7 @@ fn owner(data_dir: &Path) -> io::Result<String> {
     Ok(owner)
 }
 
-/// Whether a text can be the number of a server.
+/// Whether a text can be the number that identifies a server.
 pub(super) fn is_owner(text: &str) -> bool {
     text.len() == 2 * OWNER_BYTES && text.bytes().all(|it| it.is_ascii_hexdigit())
 }

@@ -57,7 +57,7 @@ pub(super) fn find(dir: &Path) -> io::Result<Vec<Found>> {
 }
 
 /// Removes recordings that are too old, and the oldest if all take too many bytes. Returns the size
-/// of the rest. Fails if that is still too much. Those of other servers do not count.
+/// of the rest. Fails if that is still too much. Recordings of other servers do not count.
 pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<u64> {
     let mut files = find(&settings.dir)?;
     let owner = settings.owner.as_deref();
@@ -185,8 +185,8 @@ fn has_index(file: &File, length: u64) -> io::Result<bool> {
     Ok(read_span(&end, length).is_some())
 }
 
-/// Returns a part of a file's name: a time, the room's code, the server's number if the
-/// directory may be shared, and maybe another number, with underscores between.
+/// Returns a part of a file's name: a time, the room's code, the server's number if the directory
+/// may be shared, and maybe another number, with underscores between.
 fn word(path: &Path, number: usize) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let (name, _) = name.split_once('.')?;

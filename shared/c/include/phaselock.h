@@ -26,9 +26,9 @@
  *   `phaselock_close`.
  * - Texts that you pass are UTF-8 and end with a zero byte, unless they have a length. Maximum
  *   lengths are in bytes and do not count the zero byte.
- * - If there is a capacity, it counts elements of the buffer. The function writes as many as fit
- *   and returns how many there are, so a result above the capacity means that some are missing. For
- *   a capacity of 0 the buffer may be NULL.
+ * - A capacity is the number of elements that a buffer holds. The function writes as many as fit
+ *   and returns how many there are, so a result above the capacity means that some are missing. If
+ *   the capacity is 0, the buffer may be NULL.
  * - Handles are numbers that are never used twice.
  * - Close all clients before you unload the library or fork: each has a thread.
  */
@@ -94,13 +94,13 @@ uint32_t phaselock_abi(void);
 /* Version of the library, such as "0.1.0". Never fails; do not free it. */
 const char *phaselock_version(void);
 
-/* What an error means, in an English sentence without a full stop; for 0 and positive numbers "no
- * error". Never fails; do not free it. */
+/* What an error means, in English without a full stop; "no error" for 0 and positive numbers. Never
+ * fails; do not free it. */
 const char *phaselock_error_text(int32_t code);
 
 /* Copies the details of the last failed call on this thread, in English: a text that ends with a
  * zero byte, clipped to the capacity. Returns the length of the whole text in bytes, without the
- * zero byte; 0 if no call has failed. Successful calls keep it.
+ * zero byte; 0 if no call has failed. Successful calls do not clear it.
  *
  * PHASELOCK_BAD_ARGUMENT: `text` is NULL, and `capacity` is not 0. */
 int32_t phaselock_error_detail(char *text, size_t capacity);
@@ -118,7 +118,8 @@ int32_t phaselock_error_detail(char *text, size_t capacity);
  * PHASELOCK_TOO_MANY: PHASELOCK_GAMES_MAX descriptions are loaded. */
 int32_t phaselock_load_game(const char *description, size_t length, phaselock_game *game);
 
-/* Returns the number of a kind of entities, such as "Runner": 0 to PHASELOCK_KINDS_MAX - 1.
+/* Returns the number that identifies a kind of entities, such as "Runner": 0 to
+ * PHASELOCK_KINDS_MAX - 1.
  *
  * PHASELOCK_BAD_ARGUMENT: the game has no such kind. */
 int32_t phaselock_kind(phaselock_game game, const char *name);
@@ -231,7 +232,7 @@ int32_t phaselock_input_was_used(phaselock_client client);
 #define PHASELOCK_PREDICTED 2u /* the one that your player steers, as predicted */
 
 typedef struct phaselock_entity {
-    uint32_t id;    /* stays with the entity for life; may be used again long after it is gone */
+    uint32_t id;    /* the same for the entity's life; may be reused long after it is gone */
     int32_t owner;  /* a player, or PHASELOCK_NOBODY */
     uint32_t kind;  /* as from `phaselock_kind` */
     uint32_t flags; /* PHASELOCK_OWN, PHASELOCK_PREDICTED */
@@ -269,7 +270,7 @@ int32_t phaselock_players(phaselock_client client, phaselock_player *players, si
 #define PHASELOCK_REASON_DRAINING 3      /* the server accepts no new players and will stop soon */
 #define PHASELOCK_REASON_FULL 4          /* all seats are taken */
 #define PHASELOCK_REASON_OTHER_WIRE 5    /* library and server have different protocols */
-#define PHASELOCK_REASON_OTHER_GAME 6    /* the description is not of the server's game and rules */
+#define PHASELOCK_REASON_OTHER_GAME 6    /* the description does not match the server's game */
 #define PHASELOCK_REASON_PROTOCOL 7      /* one side broke the protocol */
 #define PHASELOCK_REASON_SILENT 8        /* the other side was silent for too long */
 #define PHASELOCK_REASON_NOT_READING 9   /* the other side did not read its messages */
@@ -277,7 +278,7 @@ int32_t phaselock_players(phaselock_client client, phaselock_player *players, si
 #define PHASELOCK_REASON_REPLACED 11     /* the player came back over another connection */
 #define PHASELOCK_REASON_BAD_PROOF 12    /* the proof of the player's key is wrong */
 #define PHASELOCK_REASON_BAD_TOKEN 13    /* the old seat belongs to another player */
-#define PHASELOCK_REASON_REFUSED 14      /* the client cannot or must not join the server */
+#define PHASELOCK_REASON_REFUSED 14      /* the client cannot join the server, or may not */
 #define PHASELOCK_REASON_FAILED 15       /* the room failed and could not continue */
 #define PHASELOCK_REASON_NO_ROOM 16      /* there is no room with this code */
 #define PHASELOCK_REASON_BANNED 17       /* the player or the address is banned */
@@ -324,8 +325,8 @@ typedef struct phaselock_event {
 int32_t phaselock_poll_event(phaselock_client client, phaselock_event *event);
 
 /* What a client knows of the world and of its connection. All but `state` and `player` are zero
- * before the first game. Counters start at 0 whenever a server is joined. While the server is lost,
- * values and counters stay as they were, except that `server_seconds` goes on. */
+ * before the first game. Counters start at 0 whenever a server is joined. While the connection is
+ * lost, all values but `state` and `server_seconds` stay as they were. */
 typedef struct phaselock_status {
     int32_t state;           /* as `phaselock_frame` returns it */
     int32_t player;          /* your player, or PHASELOCK_NOBODY before the first game */
@@ -359,7 +360,7 @@ int32_t phaselock_setup(phaselock_client client, uint8_t *bytes, size_t capacity
 
 /* Sends a chat line to all players, which also comes back as PHASELOCK_EVENT_CHAT: at most
  * PHASELOCK_LINE_BYTES_MAX bytes. The server accepts one line per second, in bursts of up to four;
- * it answers others, and lines without visible characters, with PHASELOCK_EVENT_REFUSED.
+ * it refuses others, and lines without visible characters, with PHASELOCK_EVENT_REFUSED.
  *
  * PHASELOCK_NOT_PLAYING: the client is neither playing nor watching.
  * PHASELOCK_TOO_MANY: 64 messages have not left this machine yet; try again after the next frame.
@@ -368,7 +369,7 @@ int32_t phaselock_say(phaselock_client client, const char *text);
 
 /* Sends a request to the rules, in the game's format: reliable, in order, at most
  * PHASELOCK_REQUEST_BYTES_MAX bytes. The server accepts four per second, in bursts of up to eight;
- * it answers others, and what the rules do not understand, with PHASELOCK_EVENT_REFUSED.
+ * it refuses others, and what the rules do not understand, with PHASELOCK_EVENT_REFUSED.
  *
  * PHASELOCK_BAD_ARGUMENT: `length` is above the maximum, or `bytes` is NULL and `length` is not 0.
  * PHASELOCK_NOT_PLAYING, PHASELOCK_TOO_MANY: as for `phaselock_say`. */
@@ -376,7 +377,7 @@ int32_t phaselock_request(phaselock_client client, const uint8_t *bytes, size_t 
 
 /* Leaves the server, for a reason that its log shows (at most PHASELOCK_LINE_BYTES_MAX bytes, or
  * NULL), and frees the client. Waits for up to a second until the server knows. Works in all
- * states, and after PHASELOCK_BROKEN. If it fails, the client stays open.
+ * states, even after PHASELOCK_BROKEN. If it fails, the client stays open.
  *
  * PHASELOCK_BAD_ARGUMENT: the reason is too long, or not UTF-8. */
 int32_t phaselock_close(phaselock_client client, const char *reason);

@@ -183,7 +183,7 @@ impl Playback {
         self.skipped = Some(Skipped { from, to, is_damaged });
     }
 
-    /// Adds damage to what has been found, as far as it is new.
+    /// Adds damage to what has been found, or extends known damage that it overlaps.
     fn note_damage(&mut self, found: Damage) {
         let overlaps = |it: &Damage| it.first < found.last && it.last > found.first;
         match self.damage.iter().position(overlaps) {
@@ -274,7 +274,7 @@ impl Playback {
                         if let Ok(framed) = frame(&message) {
                             self.session.handle_control(&framed[2..], self.now);
                         }
-                        // What a player saw can be shown at once, also after a seek.
+                        // From the start: what a player saw can be shown right after a seek.
                         if let Some(client) = self.session.client_mut() {
                             client.remember();
                         }
@@ -339,8 +339,8 @@ impl Playback {
         self.skipped
     }
 
-    /// Returns the damage that has been found so far, in no particular order. It includes what had
-    /// to be skipped as damaged.
+    /// Returns the damage that has been found so far, in no particular order, including parts that
+    /// playing had to skip.
     pub fn damage(&self) -> &[Damage] {
         &self.damage
     }

@@ -1,7 +1,7 @@
 //! A simulated network on top of a real one: all UDP packets in both directions pass through a
 //! seeded [`Link`], including the handshake and the control stream.
 //!
-//! Packets wait for timers, which are kept to a millisecond, so they may be that late.
+//! Packets wait for timers, which are precise to a millisecond, so they may be that late.
 
 use std::fmt;
 use std::future::{Future as _, poll_fn};

@@ -1,8 +1,8 @@
-//! Timers of rooms and sessions, which end on time on Windows, too.
+//! Timers for rooms and sessions, which are precise on Windows, too.
 //!
 //! There, tokio waits with the system's coarse timer: its timers end up to 16 ms late
-//! (<https://github.com/tokio-rs/tokio/issues/5021>), which is a tick. `std::thread::sleep` has a
-//! precise timer, from Windows 10 version 1803 on, so one thread sleeps for all timers.
+//! (<https://github.com/tokio-rs/tokio/issues/5021>), which is a whole tick. `std::thread::sleep`
+//! uses a precise timer, from Windows 10 version 1803 on, so one thread sleeps for all timers.
 
 #[cfg(any(windows, test))]
 mod alarm;

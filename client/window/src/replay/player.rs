@@ -164,8 +164,8 @@ impl Player {
         while self.playback.look_for_shots(SEARCH_TICKS) && (self.clock)() < until {}
     }
 
-    /// Returns what the followed player saw if that is to be shown; otherwise keeps in mind why it
-    /// cannot be.
+    /// Returns what the followed player saw if that is to be shown; otherwise notes why it cannot
+    /// be.
     pub(crate) fn look_through(&mut self, followed: Option<PlayerId>) -> Option<Seen> {
         self.blind = None;
         if !self.has_eyes {
@@ -175,7 +175,7 @@ impl Player {
         seen.map_err(|words| self.blind = Some(words)).ok()
     }
 
-    /// Returns what a player saw, or says why that is not known.
+    /// Returns what a player saw, or why that is not known.
     fn seen_by(&mut self, followed: Option<PlayerId>) -> Result<Seen, String> {
         let viewer = followed
             .ok_or_else(|| tr("Follow a player to see what that player saw.").to_owned())?;
@@ -194,20 +194,19 @@ impl Player {
         seen.ok_or_else(|| self.blind_words(viewer, sight))
     }
 
-    /// Says why it is not known what a player saw.
+    /// Explains why it is not known what a player saw.
     fn blind_words(&self, viewer: PlayerId, sight: Sight) -> String {
         let client = self.playback.session().client();
         let seat = client.and_then(|client| client.common().roster().get(&viewer));
         let name = [("name", seat.map_or(tr("someone"), |seat| &*seat.name))];
         match sight {
             Sight::Ignored => fill(
-                "No shot is rewound in this game, so when {name} saw the others is not recorded: \
-                 everyone is shown at the server's time.",
+                "This game does not rewind shots, so {name}'s view time is not recorded: everyone \
+                 is shown at the server's time.",
                 &name,
             ),
             _ => fill(
-                "When {name} saw the others is not recorded here: everyone is shown at the \
-                 server's time.",
+                "{name}'s view time is not recorded here: everyone is shown at the server's time.",
                 &name,
             ),
         }
@@ -220,7 +219,8 @@ impl Player {
         shown.unwrap_or_else(|| self.rates().time_of(self.playback.tick()))
     }
 
-    /// Returns the shot of a player at about this time: the next one, or the last.
+    /// Returns the first shot of a player from [`SHOT_AFTER`] before this time to [`SHOT_BEFORE`]
+    /// after it.
     fn shot_of(&self, player: PlayerId, at: ServerTime) -> Option<Ruling> {
         let shots = self.playback.shots();
         let time = |shot: &Rewound| self.rates().time_of(shot.tick);
@@ -503,7 +503,7 @@ mod tests {
         player.has_eyes = true;
         assert_eq!(player.look_through(followed), None);
         let note = player.note().expect("nothing is rewound");
-        assert!(note.contains(&name) && note.starts_with("No shot is rewound"), "{note}");
+        assert!(note.contains(&name) && note.starts_with("This game does not rewind"), "{note}");
         assert_eq!(player.look_through(Some(PlayerId(999))), None);
         assert!(player.note().expect("no such player").contains("not recorded here"));
         assert_eq!(player.look_through(None), None);

@@ -89,14 +89,14 @@ impl<G: Game> Hindsight<G> {
 }
 
 impl<G: Game> Told<G> {
-    /// Shows all entities where they were at a time, whatever the game's methods are.
+    /// From now on, shows all entities where they were, whatever methods the game chooses.
     fn show_as_it_was(&mut self) {
         for (kind, _) in (0..).zip(G::Entity::kinds()) {
             self.presenter.choose(kind, Choice::Hermite);
         }
     }
 
-    /// Shows the entities of some states at the time `past`.
+    /// Shows, at the time `past`, the entities for whose states `is_shown` returns `true`.
     fn show(
         &mut self,
         client: &Client<G>,

@@ -39,7 +39,7 @@ impl<I> Step<I> {
         self.view
     }
 
-    /// Returns the view time to record: if the rules asked for it, or if one `is_due` anyway.
+    /// Returns the view time if it is to be recorded: the rules asked for it, or one `is_due`.
     pub(crate) fn recorded_view(&self, is_due: bool) -> Option<ViewTime> {
         self.view.filter(|_| is_due || self.is_view_used.get())
     }

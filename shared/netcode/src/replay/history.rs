@@ -1,4 +1,4 @@
-//! What the server made of a player's inputs in some seconds of a recording.
+//! What the server made of a player's inputs during some seconds of a recording.
 
 use std::collections::VecDeque;
 
@@ -15,9 +15,9 @@ use crate::time::{Micros, Rates, ServerTime, Tick};
 const CHUNKS_MAX: usize = 4;
 /// The maximum number of chunks to cache: for the last seconds, and for those around a moment.
 const CACHED_MAX: usize = 2 * CHUNKS_MAX;
-/// View times as far as this from a moment say what a player saw then.
+/// How far a view time may be from a moment and still tell what the player saw then.
 const NEAR: Micros = Micros::from_ms(5000);
-/// Lags are limited to this: a file may claim any.
+/// The maximum lag: a file may claim any.
 const LAG_MAX: Micros = Micros::from_ms(10_000);
 
 /// What the server made of a player's input in one tick.
@@ -38,7 +38,7 @@ pub struct InputReport {
 /// When a player saw the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sight {
-    /// This time before the world's.
+    /// Earlier than the world's time by this much.
     Past(Micros),
     /// In the present: a bot of the server.
     Bot,
@@ -103,13 +103,13 @@ impl InputHistory {
         reports
     }
 
-    /// Returns when a player saw the others at a server time. Between two recorded view times, it
-    /// is interpolated.
+    /// Returns how far in the past a player saw the others at a server time, interpolated between
+    /// the recorded view times.
     pub fn sight(&mut self, replay: &Replay, player: PlayerId, at: ServerTime) -> Sight {
         let rates = replay.header().rates;
         let (tick, near) = (rates.tick_at(at), rates.tick_at(ServerTime(NEAR.0)).0);
         let reports = self.reports(replay, player, (tick.plus(near), 2 * near + 1));
-        // Where ticks are missing, the player was away and may have come back over another path.
+        // If ticks are missing, the player was away and may have come back over another path.
         let mut parts = reports.chunk_by(|before, after| before.tick.plus(1) == after.tick);
         let has_tick = |part: &&[InputReport]| part.iter().any(|report| report.tick == tick);
         let Some(part) = parts.find(has_tick) else { return Sight::Unknown };

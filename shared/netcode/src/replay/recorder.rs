@@ -16,7 +16,7 @@ use crate::limits::{REPLAY_CHUNKS_MAX, REPLAY_PIECES_MAX};
 use crate::snapshot::EntityState;
 use crate::time::{Micros, Rates, ServerTime, Tick};
 
-/// Time after which a player's view time is stored even if the rules did not ask for any.
+/// Time after which a player's view time is stored even if the rules did not ask for it.
 const VIEW_EVERY: Micros = Micros::from_ms(2000);
 
 /// How often what is stored.
@@ -329,7 +329,7 @@ pub(crate) fn states_of<E: Entity>(entities: &Entities<E>) -> States {
     entities.iter().map(|slot| (slot.id.index, EntityState::of(slot))).collect()
 }
 
-/// Returns a step as it is stored; `is_due` says whether with its view time in any case.
+/// Returns a step as it is stored: with its view time if the rules asked for it or one `is_due`.
 fn note_step<I: Record>(step: &Step<I>, is_due: bool) -> RecordedStep {
     RecordedStep {
         age: step.age,

@@ -31,8 +31,8 @@ pub struct RecordedStep {
     pub packed: Packed,
     /// Its instant, if that counts.
     pub subtick: Option<Subtick>,
-    /// Its view time, if it is not the present: always if the rules asked for it, otherwise now and
-    /// then.
+    /// Its view time, if it is not the present: always if the rules asked for it, otherwise about
+    /// every two seconds.
     pub view: Option<RecordedView>,
 }
 

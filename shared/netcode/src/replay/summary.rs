@@ -80,8 +80,8 @@ impl Summary {
         known.find(|person| person.player == viewer)
     }
 
-    /// Returns the names of bots, or of everyone else. Someone who left and came back, with another
-    /// id, is there once.
+    /// Returns the names of the bots, or of everyone else. Someone who left and came back with
+    /// another id is listed once.
     pub fn names(&self, of_bots: bool) -> BTreeSet<&str> {
         let people = self.people.iter().filter(|person| person.bot == of_bots);
         people.map(|person| &*person.name).collect()

@@ -1,5 +1,5 @@
-//! What a player reads whose build does not match the server's: which side is older, who must
-//! update, and where to get the right build.
+//! Texts for players whose build does not match the server's: which side is older, who must update,
+//! and where to get the right build.
 
 use std::cmp::Ordering;
 
@@ -20,12 +20,12 @@ pub(super) struct Mismatch<'a> {
 }
 
 impl<'a> Mismatch<'a> {
-    /// Describes a client of a version on this build's server.
+    /// Creates one for a client of this version on this build's server.
     pub(super) fn with_client(theirs: &'a str, download: &'a str) -> Self {
         Self { theirs, ours: env!("CARGO_PKG_VERSION"), download }
     }
 
-    /// The protocols differ.
+    /// Explains that the protocols differ.
     pub(super) fn protocol(&self) -> String {
         let (theirs, ours) = (self.shown(), self.ours);
         let (text, advice) = match self.client_is() {
@@ -38,14 +38,16 @@ impl<'a> Mismatch<'a> {
                 self.ask_host(),
             ),
             _ => (
-                format!("your client ({theirs}) and this server ({ours}) differ in the protocol"),
+                format!(
+                    "your client ({theirs}) and this server ({ours}) speak different protocols"
+                ),
                 "use the server's build".to_owned(),
             ),
         };
         format!("{text}: {advice}{}", self.source())
     }
 
-    /// The rules of a game differ.
+    /// Explains that the rules of a game differ.
     pub(super) fn rules(&self, game: &str) -> String {
         let (theirs, ours) = (self.shown(), self.ours);
         let (text, advice) = match self.client_is() {
@@ -69,7 +71,7 @@ impl<'a> Mismatch<'a> {
         format!("{text}: {advice}{}", self.source())
     }
 
-    /// The client does not have the game.
+    /// Explains that the client does not have the game.
     pub(super) fn game(&self, game: &str) -> String {
         let text = format!("this server plays {game}, which your client");
         let source = self.source();
@@ -78,20 +80,20 @@ impl<'a> Mismatch<'a> {
                 let (theirs, ours) = (self.shown(), self.ours);
                 format!("{text} ({theirs}) does not have: update it to {ours}{source}")
             }
-            _ => format!("{text} does not have: use a client that has it{source}"),
+            _ => format!("{text} does not have: get a client that has it{source}"),
         }
     }
 
-    /// Which client plays on an older server.
+    /// Returns the advice for a client that is newer than the server.
     fn ask_host(&self) -> String {
         format!("ask its host to update it, or use version {}", self.ours)
     }
 
-    /// Words that follow the advice.
+    /// Returns the end of the advice: where to get the build, if the host has said so.
     fn source(&self) -> String {
         match self.download {
             "" => String::new(),
-            download => format!(", from {download}"),
+            download => format!(" from {download}"),
         }
     }
 
@@ -162,7 +164,7 @@ mod tests {
         for (text, expected) in [
             (
                 old.protocol(),
-                "your client (0.1.0) is older than this server (0.2.0): update it, from \
+                "your client (0.1.0) is older than this server (0.2.0): update it from \
                  https://example.org/get",
             ),
             (
@@ -172,12 +174,12 @@ mod tests {
             ),
             (
                 same.protocol(),
-                "your client (0.2.0) and this server (0.2.0) differ in the protocol: use the \
+                "your client (0.2.0) and this server (0.2.0) speak different protocols: use the \
                  server's build",
             ),
             (
                 old.rules("chess"),
-                "your client (0.1.0) has older rules of chess than this server (0.2.0): update it, \
+                "your client (0.1.0) has older rules of chess than this server (0.2.0): update it \
                  from https://example.org/get",
             ),
             (
@@ -192,11 +194,12 @@ mod tests {
             (
                 old.game("chess"),
                 "this server plays chess, which your client (0.1.0) does not have: update it to \
-                 0.2.0, from https://example.org/get",
+                 0.2.0 from https://example.org/get",
             ),
             (
                 new.game("chess"),
-                "this server plays chess, which your client does not have: use a client that has it",
+                "this server plays chess, which your client does not have: get a client that has \
+                 it",
             ),
         ] {
             assert_eq!(text, expected);

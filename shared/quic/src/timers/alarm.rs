@@ -28,7 +28,7 @@ pub(crate) struct Sleep {
     deadline: Instant,
     /// Tells timers with the same deadline apart.
     id: u64,
-    /// Whether the thread knows it.
+    /// Whether the thread knows about it.
     is_set: bool,
 }
 
@@ -75,17 +75,17 @@ type Waiting = BTreeMap<(Instant, u64), Waker>;
 #[derive(Default)]
 struct Alarms {
     waiting: Mutex<Waiting>,
-    /// There is a new first timer.
+    /// Signals that there is a new first timer.
     changed: Condvar,
 }
 
-/// Returns the process's timers, and starts their thread with the first.
+/// Returns the process's timers. The first call starts their thread.
 fn alarms() -> &'static Alarms {
     static ALARMS: OnceLock<&Alarms> = OnceLock::new();
     ALARMS.get_or_init(|| {
         let alarms: &Alarms = Box::leak(Box::default());
         let thread = thread::Builder::new().name("timers".to_owned());
-        // As for the threads of tokio.
+        // tokio panics, too, if its threads cannot start.
         thread.spawn(|| alarms.run()).expect("the system can start a thread");
         alarms
     })
@@ -179,7 +179,7 @@ mod tests {
         assert!(!alarms().lock().contains_key(&set));
     }
 
-    /// Whether the timer has not ended, and waits.
+    /// Whether the timer is still waiting.
     async fn is_pending(mut timer: Pin<&mut Sleep>) -> bool {
         std::future::poll_fn(|cx| Poll::Ready(timer.as_mut().poll(cx).is_pending())).await
     }

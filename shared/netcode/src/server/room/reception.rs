@@ -413,7 +413,7 @@ impl<G: Game> Room<G> {
         Err(Disconnect::new(Code::OtherGame, text))
     }
 
-    /// Returns what to tell a client of this version that does not match.
+    /// Returns the mismatch with a client of this version.
     fn mismatch<'a>(&'a self, version: &'a str) -> Mismatch<'a> {
         Mismatch::with_client(version, &self.host.settings().download)
     }
