@@ -78,7 +78,8 @@ impl Ctl {
         self.print(answer, text, &client)?;
         match *command {
             CtlCommand::Replays { lines, skip } if !json && rows > 0 && rows == lines as usize => {
-                if let Some(hint) = hint_of_more(&client, skip.saturating_add(lines))? {
+                // The list is printed: without the hint, it is no failure.
+                if let Ok(Some(hint)) = hint_of_more(&client, skip.saturating_add(lines)) {
                     let _ = writeln!(io::stderr(), "{hint}");
                 }
             }

@@ -47,6 +47,9 @@ const RING_CHUNKS: usize = 30;
 /// Arbitrary: enough for one a minute in a long round.
 const HELD_MAX: usize = 30;
 
+/// Time for which a listing waits for the one before. Less than the time that a request has.
+const LIST_WAIT: Duration = Duration::from_secs(5);
+
 /// One room's recording.
 #[derive(Debug)]
 struct Reel {
@@ -243,9 +246,11 @@ impl Recordings {
         }
     }
 
-    /// Returns the list of finished recordings, once no one else is reading it.
-    pub(crate) async fn catalogue(&self) -> OwnedMutexGuard<Catalogue> {
-        Arc::clone(&self.catalogue).lock_owned().await
+    /// Returns the list of finished recordings, once no one else is reading it. `None` if that
+    /// takes longer than [`LIST_WAIT`], as on a disk that hangs.
+    pub(crate) async fn catalogue(&self) -> Option<OwnedMutexGuard<Catalogue>> {
+        let free = Arc::clone(&self.catalogue).lock_owned();
+        tokio::time::timeout(LIST_WAIT, free).await.ok()
     }
 
     /// Returns the path of a finished recording; `None` if there is none of this name.
@@ -306,6 +311,10 @@ impl Recordings {
     fn save_last(&self, room: &RoomCode, reels: &mut Reels) {
         let Some(secrecy) = reels.rooms.get(room).map(|reel| reel.secrecy[1]) else { return };
         let file = self.begin(room, reels, Failure::default());
+        if let Some(reel) = reels.rooms.get_mut(room) {
+            // With the next chunk, the disk may be faster.
+            reel.is_asked_for = file.is_none();
+        }
         reels.end(room, file, secrecy, secrecy.round.is_some());
         self.send_late(reels);
     }

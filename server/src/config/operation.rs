@@ -140,7 +140,7 @@ section! {
     /// Megabytes of this server's recordings, up to 10,000,000; the oldest are deleted.
     record_megabytes: u32 = 1000 => {
         value: "MEGABYTES",
-        help: "Maximum total size of recordings; the oldest are deleted",
+        help: "Maximum total size of this server's recordings; the oldest are deleted",
         read: |config, text| {
             number(&mut config.as_mut().record_megabytes, text, 1..=RECORD_MEGABYTES_MAX)
         },

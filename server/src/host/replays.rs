@@ -105,7 +105,9 @@ impl Host {
         skip: usize,
         count: usize,
     ) -> Result<Vec<ReplayView>, ActError> {
-        let mut catalogue = self.recordings.catalogue().await;
+        let busy = "others are reading the list of recordings, or the disk hangs; try again later";
+        let catalogue = self.recordings.catalogue().await;
+        let mut catalogue = catalogue.ok_or_else(|| ActError::Failed(busy.to_owned()))?;
         let listed = on_disk(move || catalogue.list(skip, count)).await?;
         Ok(listed.into_iter().map(ReplayView::from).collect())
     }

@@ -1,6 +1,6 @@
 //! The list of finished recordings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io;
 use std::path::PathBuf;
@@ -30,8 +30,9 @@ pub(crate) struct Shelved {
 /// What is known about a finished recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Label {
-    /// Nothing yet: the listing had reached its limit, or the disk failed.
+    /// Nothing yet: the listing had reached its limit.
     Unread,
+    /// It is damaged, or the disk failed.
     Unreadable,
     Read {
         game: String,
@@ -50,13 +51,11 @@ pub(crate) struct Catalogue {
     dir: PathBuf,
     /// By name, size and time, so a file that has changed is read again.
     known: BTreeMap<Found, Label>,
-    /// Number of files and players in `known`.
-    size: usize,
 }
 
 impl Catalogue {
     pub(super) fn new(dir: PathBuf) -> Self {
-        Self { dir, known: BTreeMap::new(), size: 0 }
+        Self { dir, known: BTreeMap::new() }
     }
 
     /// Returns up to `count` recordings after the first `skip`, the newest first.
@@ -67,6 +66,7 @@ impl Catalogue {
         };
         let mut files: Vec<_> = found.into_iter().filter(|file| !file.is_growing).collect();
         files.sort_by(|a, b| b.cmp(a));
+        self.forget(&files);
         let mut unread_max = READ_MAX;
         let shelved = |file: Found| Shelved {
             name: file.path.file_name().unwrap_or_default().to_string_lossy().into_owned(),
@@ -83,38 +83,49 @@ impl Catalogue {
             return known.clone();
         }
         let Some(left) = unread_max.checked_sub(1) else { return Label::Unread };
+        // A failure is not remembered: the next listing may have more luck.
+        let Ok(label) = Label::of(&file) else { return Label::Unreadable };
         *unread_max = left;
-        let label = Label::of(&file);
-        let size = match &label {
-            Label::Unread => return label,
-            Label::Unreadable => 1,
-            Label::Read { players, .. } => 1 + players.len(),
-        };
-        if self.size + size > KNOWN_MAX {
-            self.known.clear();
-            self.size = 0;
-        }
-        self.size += size;
         self.known.insert(file, label.clone());
         label
+    }
+
+    /// Forgets files that are gone, and if too many are left, the oldest ones.
+    fn forget(&mut self, found: &[Found]) {
+        let there: BTreeSet<_> = found.iter().collect();
+        self.known.retain(|file, _| there.contains(file));
+        let mut size: usize = self.known.values().map(Label::size).sum();
+        while size > KNOWN_MAX
+            && let Some((_, oldest)) = self.known.pop_first()
+        {
+            size -= oldest.size();
+        }
     }
 }
 
 impl Label {
+    /// Number of files and players in it.
+    fn size(&self) -> usize {
+        match self {
+            Self::Unread | Self::Unreadable => 1,
+            Self::Read { players, .. } => 1 + players.len(),
+        }
+    }
+
     /// Reads the label of a file.
-    fn of(found: &Found) -> Self {
+    fn of(found: &Found) -> io::Result<Self> {
         let summary = File::open(&found.path)
             .and_then(|file| Summary::read(found.bytes, |range| read_range(&file, range)));
         let summary = match summary {
             Ok(summary) => summary,
             Err(error) if error.get_ref().is_some_and(|why| why.is::<ReplayError>()) => {
-                return Self::Unreadable;
+                return Ok(Self::Unreadable);
             }
-            Err(_) => return Self::Unread,
+            Err(error) => return Err(error),
         };
         let began = summary.header.unix_micros.div_euclid(1_000_000);
         let seconds = summary.secs();
         let players = summary.names(false).into_iter().map(str::to_owned).collect();
-        Self::Read { game: summary.header.game, began, seconds, players }
+        Ok(Self::Read { game: summary.header.game, began, seconds, players })
     }
 }

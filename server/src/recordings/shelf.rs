@@ -1,5 +1,6 @@
 //! The directory of recordings: what is in it, and what must go.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
@@ -57,16 +58,21 @@ pub(super) fn find(dir: &Path) -> io::Result<Vec<Found>> {
 }
 
 /// Removes recordings that are too old, and the oldest if all take too many bytes. Returns the size
-/// of the rest. Fails if that is still too much. Recordings of other servers do not count.
+/// of the rest. Fails if that is still too much. Recordings of other servers do not count, unless
+/// the server has written nothing for as long as recordings are kept.
 pub(super) fn make_way(settings: &Recording, clocks: &Clocks) -> io::Result<u64> {
     let mut files = find(&settings.dir)?;
-    let owner = settings.owner.as_deref();
-    files.retain(|file| owner.is_none_or(|own| owner_of(&file.path).is_none_or(|it| it == own)));
+    let expired_before = clocks.expired_before(settings.days);
+    let is_old = |file: &Found| expired_before.is_some_and(|before| file.changed < before);
+    let owner = |file: &Found| owner_of(&file.path).map(str::to_owned);
+    let writing = files.iter().filter(|file| !is_old(file)).filter_map(owner);
+    let is_other = |it: &String| settings.owner.as_ref().is_some_and(|own| own != it);
+    let writing: BTreeSet<String> = writing.filter(is_other).collect();
+    files.retain(|file| owner(file).is_none_or(|it| !writing.contains(&it)));
     files.sort();
     let mut bytes: u64 = files.iter().map(|file| file.bytes).sum();
-    let expired_before = clocks.expired_before(settings.days);
     for file in files.into_iter().filter(|file| !file.is_growing) {
-        let is_old = expired_before.is_some_and(|before| file.changed < before);
+        let is_old = is_old(&file);
         if !is_old && bytes <= settings.bytes {
             continue;
         }
