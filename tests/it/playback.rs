@@ -267,6 +267,9 @@ fn damaged_parts_are_skipped() {
     let from = in_hole.plus(70);
     assert_eq!(playback.skipped(), Some(Skipped { from, to, is_damaged: true }));
     assert!(playback.tick().0.abs_diff(end) < 30, "{} is not behind {end}", playback.tick());
+    // The way there begins before the damage.
+    playback.seek(Tick(hole.first).plus(30)).expect("what follows can be read");
+    assert_eq!(playback.skipped().map(|it| (it.to, it.is_damaged)), Some((to, true)));
     // Without an end, it stops where the damage begins.
     let mut file = sim.replay();
     let last = *chunks.last().expect("it has chunks");

@@ -157,8 +157,10 @@ impl Playback {
         let next = self.replay.chunk_at(to).map_or(0, |number| number + 1);
         let (room, to) = found.or_else(|_| open_from(&self.entry, &self.replay, next, self.now))?;
         self.room = room;
-        self.begin(to);
+        // A part may be skipped on the way there.
         self.skipped = None;
+        self.begin(to);
+        self.skipped = self.skipped.filter(|it| it.to > asked);
         self.note_skipped(asked, to);
         Ok(())
     }
