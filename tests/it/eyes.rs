@@ -179,8 +179,10 @@ fn views_of(replay: &Replay) -> Vec<(PlayerId, Tick)> {
 
 #[test]
 fn a_recording_tells_at_any_time_when_a_player_saw_the_others() {
-    let record = Some(RecordConfig::default());
-    let mut sim = Sim::<Range>::with(RoomConfig { record, ..room_config(3, 0) });
+    // The last ones see the others longer ago than shots are rewound.
+    let mut config = RoomConfig { record: Some(RecordConfig::default()), ..room_config(3, 0) };
+    config.settings.rewind = Some(Micros::from_ms(150));
+    let mut sim = Sim::<Range>::with(config);
     // Nobody shoots.
     for delay_ms in [20, 90] {
         sim.join(LinkConfig::delayed(delay_ms, 10), strafe(70));

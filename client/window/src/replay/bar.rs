@@ -159,7 +159,7 @@ impl Player {
         if button(ui, "⏩", tr("5 s forward")).clicked() {
             self.move_by(LEAP);
         }
-        if !self.playback.shots().is_empty() {
+        if self.viewer().is_none() {
             self.has_eyes ^= button(ui, "👁", tr("through the player's eyes")).clicked();
         }
         if self.can_film {

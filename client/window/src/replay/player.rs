@@ -7,7 +7,7 @@ use phaselock::client::{Session, SessionConfig};
 use phaselock::ids::PlayerId;
 use phaselock::playback::{Playback, Skipped};
 use phaselock::replay::{InputHistory, InputReport, Replay, ReplayError, Sight};
-use phaselock::rewind::{Rewound, Ruling};
+use phaselock::rewind::{Adjusted, Rewound, Ruling};
 use phaselock::time::{LocalTime, Micros, Rates, ServerTime, Tick};
 use phaselock_ui::actions::Action;
 use phaselock_ui::controls::Controls;
@@ -185,10 +185,12 @@ impl Player {
         let at = self.shown_time();
         let sight = self.inputs.sight(self.playback.replay(), viewer, at);
         let shot = self.shot_of(viewer, at);
+        let is_limited = shot.is_some_and(|shot| shot.adjusted == Adjusted::Limit);
         let lag = match sight {
-            Sight::Past(lag) => Some(lag),
+            Sight::Past(lag) if !is_limited => Some(lag),
             Sight::Bot => Some(Micros::ZERO),
-            Sight::Ignored | Sight::Unknown => shot.map(|shot| shot.accepted),
+            // The hit box was tested there.
+            Sight::Past(_) | Sight::Ignored | Sight::Unknown => shot.map(|shot| shot.accepted),
         };
         let seen = lag.map(|lag| Seen { viewer, lag, shot });
         seen.ok_or_else(|| self.blind_words(viewer, sight))

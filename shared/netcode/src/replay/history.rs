@@ -8,6 +8,7 @@ use super::reader::Replay;
 use super::steps::RecordedView;
 use crate::game::Origin;
 use crate::ids::PlayerId;
+use crate::rewind::Adjusted;
 use crate::time::{Micros, Rates, ServerTime, Tick};
 
 /// The maximum number of chunks to read at once. Ten seconds span at most two chunks of the usual
@@ -108,7 +109,8 @@ impl InputHistory {
     pub fn sight(&mut self, replay: &Replay, player: PlayerId, at: ServerTime) -> Sight {
         let rates = replay.header().rates;
         let (tick, near) = (rates.tick_at(at), rates.tick_at(ServerTime(NEAR.0)).0);
-        let reports = self.reports(replay, player, (tick.plus(near), 2 * near + 1));
+        let mut reports = self.reports(replay, player, (tick, near + 1));
+        reports.extend(self.reports(replay, player, (tick.plus(near), near)));
         // If ticks are missing, the player was away and may have come back over another path.
         let mut parts = reports.chunk_by(|before, after| before.tick.plus(1) == after.tick);
         let has_tick = |part: &&[InputReport]| part.iter().any(|report| report.tick == tick);
@@ -156,8 +158,11 @@ fn lag_at(reports: &[InputReport], rates: Rates, at: ServerTime) -> Option<Micro
     let lag = |report: &InputReport| {
         // A late step is a step of an earlier tick.
         let late = Micros(rates.time_of(Tick(report.age)).0);
-        let lag = (report.view?.accepted + late).clamp(Micros::ZERO, LAG_MAX);
-        Some((rates.time_of(report.tick), lag))
+        let view = report.view?;
+        // The limit is for shots: the server believes a claim beyond it.
+        let is_limited = view.adjusted == Adjusted::Limit;
+        let lag = view.claimed.filter(|_| is_limited).unwrap_or(view.accepted);
+        Some((rates.time_of(report.tick), (lag + late).clamp(Micros::ZERO, LAG_MAX)))
     };
     let next = reports.partition_point(|report| rates.time_of(report.tick) <= at);
     let before = reports[..next].iter().rev().find_map(lag);
