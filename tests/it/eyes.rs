@@ -33,7 +33,7 @@ fn told<G: Game>(sim: &mut Sim<G>, client: usize) -> Vec<Ruling> {
 
 /// A shooter with this one-way delay, and a target that strafes; one hit kills.
 fn ambush(delay_ms: i64, rewind_ms: Option<i64>, kill_replays: bool) -> Sim<Range> {
-    let pace = Pace { states_hz: 10, chunk_secs: 2, past_every: 2 };
+    let pace = Pace { chunk_secs: 2, past_every: 2, ..Pace::DEFAULT };
     let record = Some(RecordConfig { pace, ..RecordConfig::default() });
     let config = RoomConfig { map_seed: FRAIL, record, ..room_config(3, 0) };
     let mut sim = Sim::<Range>::with(config.with(|it| {

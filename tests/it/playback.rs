@@ -24,7 +24,7 @@ use phaselock_games::race::Race;
 use phaselock_games::skirmish::Skirmish;
 use phaselock_testing::{Sim, body, file_of, room_config};
 
-const PACE: Pace = Pace { states_hz: 10, chunk_secs: 3, past_every: 2 };
+const PACE: Pace = Pace { chunk_secs: 3, past_every: 2, ..Pace::DEFAULT };
 
 fn recorded<G: Game>(seed: u64, secs: f64) -> Sim<G> {
     let record = RecordConfig { pace: PACE, chat: true, ..RecordConfig::default() };

@@ -34,7 +34,7 @@ pub struct Pace {
 
 impl Pace {
     /// What a server records: chosen by measurement, see `REPLAY.md`.
-    pub const DEFAULT: Self = Self { states_hz: 10, chunk_secs: 10, past_every: 6 };
+    pub const DEFAULT: Self = Self { states_hz: 6, chunk_secs: 10, past_every: 6 };
 }
 
 impl Default for Pace {
