@@ -138,7 +138,7 @@ mod tests {
     const MS: Duration = Duration::from_millis(1);
 
     #[tokio::test]
-    async fn timers_end_in_order_and_never_early() {
+    async fn timers_never_end_early_and_the_longest_ends_last() {
         let (ended, mut order) = mpsc::unbounded_channel();
         let start = Instant::now();
         // The first is set while the thread already waits for a later one.
