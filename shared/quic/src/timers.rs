@@ -1,4 +1,4 @@
-//! Timers for rooms and sessions, which are precise on Windows, too.
+//! Timers for rooms, sessions and quinn's clients, which are precise on Windows, too.
 //!
 //! There, tokio waits with the system's coarse timer: its timers end up to 16 ms late
 //! (<https://github.com/tokio-rs/tokio/issues/5021>), which is a whole tick. `std::thread::sleep`
@@ -8,6 +8,8 @@
 mod alarm;
 
 #[cfg(windows)]
-pub(crate) use self::alarm::{Sleep, sleep_until};
+pub(crate) use self::alarm::{QuicRuntime, Sleep, sleep_until};
+#[cfg(not(windows))]
+pub(crate) use quinn::TokioRuntime as QuicRuntime;
 #[cfg(not(windows))]
 pub(crate) use tokio::time::{Sleep, sleep_until};

@@ -8,7 +8,7 @@ use phaselock::client::{Output, Redirect};
 use phaselock::fingerprint::Fingerprint;
 use phaselock::identity::Credentials;
 use phaselock::wire::disconnect::{Code, Disconnect};
-use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream, TokioRuntime};
+use quinn::{Connection, ConnectionError, Endpoint, RecvStream, SendStream};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
@@ -25,6 +25,7 @@ use crate::pins::KnownHosts;
 use crate::player::PlayerKey;
 use crate::settings;
 use crate::socket::EcnCleared;
+use crate::timers::QuicRuntime;
 use crate::verify::{CertificateSeen, client_config};
 
 /// How long to wait for an answer from an address.
@@ -455,7 +456,7 @@ async fn shake_hands(
         .bind(remote)
         .and_then(|socket| {
             let (config, runtime) =
-                (settings::client_endpoint(options.seed), Arc::new(TokioRuntime));
+                (settings::client_endpoint(options.seed), Arc::new(QuicRuntime));
             Endpoint::new_with_abstract_socket(config, None, Arc::new(EcnCleared(socket)), runtime)
         })
         .map_err(|error| broken(&error))?;

@@ -1,13 +1,16 @@
 //! Timers for which a thread sleeps.
 
 use std::collections::BTreeMap;
+use std::io;
+use std::net::UdpSocket;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::Duration;
 
+use quinn::{AsyncTimer, AsyncUdpSocket, Runtime, TokioRuntime};
 use tokio::time::Instant;
 
 /// The longest time for which the thread sleeps. Meanwhile, it does not notice an earlier timer.
@@ -66,6 +69,38 @@ impl Future for Sleep {
 impl Drop for Sleep {
     fn drop(&mut self) {
         self.unset();
+    }
+}
+
+/// tokio's runtime for quinn, with these timers.
+#[derive(Debug)]
+pub(crate) struct QuicRuntime;
+
+impl Runtime for QuicRuntime {
+    fn new_timer(&self, deadline: std::time::Instant) -> Pin<Box<dyn AsyncTimer>> {
+        Box::pin(sleep_until(deadline.into()))
+    }
+
+    fn spawn(&self, task: Pin<Box<dyn Future<Output = ()> + Send>>) {
+        TokioRuntime.spawn(task);
+    }
+
+    fn wrap_udp_socket(&self, socket: UdpSocket) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        TokioRuntime.wrap_udp_socket(socket)
+    }
+
+    fn now(&self) -> std::time::Instant {
+        TokioRuntime.now()
+    }
+}
+
+impl AsyncTimer for Sleep {
+    fn reset(self: Pin<&mut Self>, deadline: std::time::Instant) {
+        Self::reset(self, deadline.into());
+    }
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        Future::poll(self, cx)
     }
 }
 
@@ -179,8 +214,20 @@ mod tests {
         assert!(!alarms().lock().contains_key(&set));
     }
 
+    #[tokio::test]
+    async fn quinn_resets_its_timer_to_an_earlier_time() {
+        let soon = QuicRuntime.now() + MS * 5;
+        let mut timer = QuicRuntime.new_timer(soon + MS * 3_600_000);
+        let is_pending = |cx: &mut Context<'_>| Poll::Ready(timer.as_mut().poll(cx).is_pending());
+        assert!(std::future::poll_fn(is_pending).await);
+        timer.as_mut().reset(soon);
+        std::future::poll_fn(|cx| timer.as_mut().poll(cx)).await;
+        assert!(QuicRuntime.now() >= soon);
+    }
+
     /// Whether the timer is still waiting.
     async fn is_pending(mut timer: Pin<&mut Sleep>) -> bool {
-        std::future::poll_fn(|cx| Poll::Ready(timer.as_mut().poll(cx).is_pending())).await
+        let poll = |cx: &mut Context<'_>| Poll::Ready(Future::poll(timer.as_mut(), cx));
+        std::future::poll_fn(poll).await.is_pending()
     }
 }
