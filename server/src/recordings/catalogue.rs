@@ -83,9 +83,9 @@ impl Catalogue {
             return known.clone();
         }
         let Some(left) = unread_max.checked_sub(1) else { return Label::Unread };
+        *unread_max = left;
         // A failure is not remembered: the next listing may have more luck.
         let Ok(label) = Label::of(&file) else { return Label::Unreadable };
-        *unread_max = left;
         self.known.insert(file, label.clone());
         label
     }
