@@ -2,7 +2,7 @@
 
 use phaselock::ids::PlayerId;
 use phaselock::link::LinkConfig;
-use phaselock::server::{AnyRoom, ClientId, Event, Output, Room};
+use phaselock::server::{AnyRoom, ClientId, Event, Output, Room, RoomConfig};
 use phaselock::time::LocalTime;
 use phaselock::wire::control::{ClientMessage, Hello, Seat, ServerMessage};
 use phaselock::wire::disconnect::{Code, Disconnect};
@@ -91,6 +91,18 @@ fn a_mismatched_build_gets_the_reason_whatever_its_hello_contains() {
         Output::Control { message: ServerMessage::Disconnect(goodbye), .. }
             if goodbye.text.contains("9.9")
     ));
+}
+
+#[test]
+fn programs_with_a_version_of_their_own_compare_that() {
+    let config = RoomConfig { version: "3.2.0", ..room_config(1, 0) };
+    let mut room = Room::new(config);
+    assert_eq!(room.status().version, "3.2.0");
+    let mut rules = hello::<Skirmish>("Ada", LocalTime(0));
+    (rules.games[0].1, rules.version) = (7, "3.1.9".into());
+    let text =
+        "your client (3.1.9) has older rules of skirmish than this server (3.2.0): update it";
+    assert_eq!(refusal(&mut room, 0, rules), Disconnect::new(Code::OtherGame, text));
 }
 
 #[test]

@@ -49,6 +49,12 @@ impl Views {
         self
     }
 
+    /// Sets the version of the program; see [`Games::of_version`].
+    #[must_use]
+    pub fn of_version(self, version: &'static str) -> Self {
+        Self { games: self.games.of_version(version), ..self }
+    }
+
     /// The games.
     pub fn games(&self) -> &Games {
         &self.games

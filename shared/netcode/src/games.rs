@@ -16,7 +16,7 @@ use crate::server::{RestoreError, Room, Rotation, ShotFinder, Verdict, VerifyErr
 use crate::time::{LocalTime, Rates, Tick};
 use crate::wire::control::Welcome;
 use crate::wire::description::Description;
-use crate::wire::protocol::{fields_hash, game_hash};
+use crate::wire::protocol::{VERSION, fields_hash, game_hash};
 
 /// Creates a client; see [`GameEntry::client`].
 pub type NewClient = fn(&Welcome, Common, LocalTime) -> Result<Box<dyn AnyClient>, MessageError>;
@@ -133,9 +133,18 @@ pub struct UnknownGame {
     pub known: String,
 }
 
-/// Games, in the order in which they were added.
-#[derive(Clone, Debug, Default)]
-pub struct Games(Vec<GameEntry>);
+/// Games, in the order in which they were added, and the version of the program that has them.
+#[derive(Clone, Debug)]
+pub struct Games {
+    entries: Vec<GameEntry>,
+    version: &'static str,
+}
+
+impl Default for Games {
+    fn default() -> Self {
+        Self { entries: Vec::new(), version: VERSION }
+    }
+}
 
 impl Games {
     /// Creates an empty list.
@@ -146,9 +155,23 @@ impl Games {
     /// Adds a game. It replaces a game of equal name.
     #[must_use]
     pub fn with<G: Game>(mut self) -> Self {
-        self.0.retain(|entry| entry.name != G::name());
-        self.0.push(GameEntry::of::<G>());
+        self.entries.retain(|entry| entry.name != G::name());
+        self.entries.push(GameEntry::of::<G>());
         self
+    }
+
+    /// Sets the version of the program, three numbers by [Semantic Versioning](https://semver.org).
+    /// A client states it, and a server compares: hosts can name the oldest one that may join, and
+    /// players whose build does not match are told which side is older. Without this, it is the
+    /// version of this crate.
+    #[must_use]
+    pub fn of_version(self, version: &'static str) -> Self {
+        Self { version, ..self }
+    }
+
+    /// Returns the version of the program.
+    pub fn version(&self) -> &'static str {
+        self.version
     }
 
     /// Adds a game with a configuration of its rules.
@@ -165,7 +188,7 @@ impl Games {
         }
         (G::KIT.configure)(Rates::DEFAULT, 0, &bytes)?;
         let mut games = self.with::<G>();
-        if let Some(last) = games.0.last_mut() {
+        if let Some(last) = games.entries.last_mut() {
             last.setup = bytes;
         }
         Ok(games)
@@ -173,12 +196,12 @@ impl Games {
 
     /// Iterates over all games.
     pub fn iter(&self) -> impl Iterator<Item = &GameEntry> {
-        self.0.iter()
+        self.entries.iter()
     }
 
     /// Iterates over the names.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.0.iter().map(|entry| entry.name)
+        self.entries.iter().map(|entry| entry.name)
     }
 
     /// Returns the names for people, separated by commas.
@@ -188,26 +211,26 @@ impl Games {
 
     /// Returns the game with this name.
     pub fn get(&self, name: &str) -> Result<&GameEntry, UnknownGame> {
-        let found = self.0.iter().find(|entry| entry.name == name);
+        let found = self.entries.iter().find(|entry| entry.name == name);
         found.ok_or_else(|| UnknownGame { name: name.to_owned(), known: self.list() })
     }
 
     /// Returns the games with these names, in the order of `names`.
     pub fn select(&self, names: &[impl AsRef<str>]) -> Result<Self, UnknownGame> {
         let entries = names.iter().map(|name| self.get(name.as_ref()).cloned());
-        entries.collect::<Result<_, _>>().map(Self)
+        Ok(Self { entries: entries.collect::<Result<_, _>>()?, version: self.version })
     }
 
     /// Checks that one of the games has a kind of entity with this name, ignoring case.
     pub fn check_kind(&self, name: &str) -> Result<(), UnknownKind> {
-        let found = self.0.iter().any(|entry| find_kind(entry.kinds, name).is_ok());
-        let kinds = || self.0.iter().flat_map(|entry| entry.kinds);
+        let found = self.entries.iter().any(|entry| find_kind(entry.kinds, name).is_ok());
+        let kinds = || self.entries.iter().flat_map(|entry| entry.kinds);
         if found { Ok(()) } else { Err(UnknownKind::new(name, kinds())) }
     }
 
     /// Returns each game's name and hash for a hello, with or without plain coding.
     pub fn hashes(&self, plain: bool) -> Vec<(String, u64)> {
         let hash = |entry: &GameEntry| if plain { (entry.fields_hash)() } else { (entry.hash)() };
-        self.0.iter().map(|entry| (entry.name.to_owned(), hash(entry))).collect()
+        self.entries.iter().map(|entry| (entry.name.to_owned(), hash(entry))).collect()
     }
 }

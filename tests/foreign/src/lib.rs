@@ -12,6 +12,8 @@ use phaselock::wire::model::Tables;
 use phaselock::{field_enum, record};
 use serde::{Deserialize, Serialize};
 
+/// The version that hosts and players see.
+pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The maximum speed of a runner, in metres per second; the one who is it is a tenth faster.
 pub const SPEED: f32 = 6.0;
 /// The maximum acceleration, in metres per second squared.

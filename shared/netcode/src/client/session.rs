@@ -205,7 +205,7 @@ impl Session {
         let (games, wishes) = self.games_and_wishes();
         let hello = ClientMessage::Hello(Hello {
             wire: wire_hash(),
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: self.config.games.version().into(),
             name: self.config.name.clone(),
             games,
             sent: now,

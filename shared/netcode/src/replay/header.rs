@@ -13,7 +13,7 @@ use crate::limits::{
 };
 use crate::time::{Rates, Tick};
 use crate::wire::control::Seat;
-use crate::wire::protocol::{LAYOUT, fields_hash, game_hash};
+use crate::wire::protocol::{LAYOUT, VERSION, fields_hash, game_hash};
 use crate::wire::talk::Look;
 use crate::wire::text::printable;
 
@@ -116,7 +116,7 @@ impl Header {
             rules_hash: game_hash::<G>(),
             fields_hash: fields_hash::<G>(),
             layout: LAYOUT,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
+            version: VERSION.to_owned(),
             server,
             setup,
             map_seed,

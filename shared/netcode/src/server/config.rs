@@ -9,6 +9,7 @@ use crate::motion::send_rule::SendRule;
 use crate::replay::Pace;
 use crate::rewind::Favour;
 use crate::time::{LocalTime, Micros, Rates};
+use crate::wire::protocol::VERSION;
 use crate::wire::round::{ReadyUp, VoteKinds};
 
 /// Settings of a room that can change while it runs
@@ -118,6 +119,8 @@ pub struct RecordConfig {
 pub struct RoomConfig {
     /// Settings that can change while the room runs.
     pub settings: RoomSettings,
+    /// Version of the program; see [`Games::of_version`](crate::games::Games::of_version).
+    pub version: &'static str,
     /// Rates of ticks and snapshots.
     pub rates: Rates,
     /// Seed of the world's random numbers. It is never sent to clients, since it determines the
@@ -149,6 +152,7 @@ impl Default for RoomConfig {
     fn default() -> Self {
         Self {
             settings: RoomSettings::default(),
+            version: VERSION,
             rates: Rates::DEFAULT,
             seed: 0,
             map_seed: 0,

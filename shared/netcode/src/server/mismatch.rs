@@ -3,6 +3,7 @@
 
 use std::cmp::Ordering;
 
+use super::config::RoomConfig;
 use crate::wire::text::{clip, printable};
 
 /// Maximum length of a client's version in such a text, in bytes. Arbitrary.
@@ -20,9 +21,9 @@ pub(super) struct Mismatch<'a> {
 }
 
 impl<'a> Mismatch<'a> {
-    /// Creates one for a client of this version on this build's server.
-    pub(super) fn with_client(theirs: &'a str, download: &'a str) -> Self {
-        Self { theirs, ours: env!("CARGO_PKG_VERSION"), download }
+    /// Creates one for a client of this version on a room's server.
+    pub(super) fn with_client(theirs: &'a str, config: &'a RoomConfig) -> Self {
+        Self { theirs, ours: config.version, download: &config.settings.download }
     }
 
     /// Explains that the protocols differ.

@@ -355,7 +355,7 @@ impl<G: Game> Room<G> {
         let count = |count: usize| u16::try_from(count).unwrap_or(u16::MAX);
         Status {
             server: self.host.settings().name.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: self.host.config().version.into(),
             game: G::NAME.into(),
             players: count(self.seats.players().present().count()),
             players_max: self.seats_max(),

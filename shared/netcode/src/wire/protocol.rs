@@ -13,6 +13,9 @@ pub const ALPN: &[u8] = b"phaselock";
 /// Version of the layouts in `WIRE.md`. Raised whenever one changes.
 pub const LAYOUT: u32 = 14;
 
+/// Version of this crate.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
+
 /// Returns the hash of a build's packet format, independent of the game.
 pub fn wire_hash() -> u64 {
     fnv1a(wire_text().as_bytes())

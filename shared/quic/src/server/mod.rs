@@ -316,6 +316,7 @@ impl Server {
     }
 
     fn plan(&self, games: &Games, config: RoomConfig, rooms: RoomsConfig, catches: bool) -> Plan {
+        let config = RoomConfig { version: games.version(), ..config };
         let hosting = self.hosting.clone();
         self.host.games.set(games);
         let (games, changes) = (self.host.games.clone(), Arc::clone(&self.host.changes));
@@ -377,7 +378,7 @@ impl Server {
         let lines = (!shards.is_empty()).then_some(lines);
         let info = Info {
             server: common.plan.config.settings.name.clone(),
-            version: env!("CARGO_PKG_VERSION").into(),
+            version: common.plan.config.version.into(),
             ..Info::default()
         };
         let doorkeeper = Doorkeeper::new(doorkeeping, keys, start);

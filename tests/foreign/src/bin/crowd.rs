@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use phaselock::games::Games;
-use tag::Tag;
+use tag::{Tag, VERSION};
 
 fn main() -> ExitCode {
-    phaselock_bots::run(&Games::new().with::<Tag>())
+    phaselock_bots::run(&Games::new().of_version(VERSION).with::<Tag>())
 }

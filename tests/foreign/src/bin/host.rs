@@ -10,7 +10,7 @@ use phaselock_quic::doorkeeping::Doorkeeping;
 use phaselock_quic::identity::Identity;
 use phaselock_quic::local::LocalServer;
 use phaselock_quic::server::Server;
-use tag::Tag;
+use tag::{Tag, VERSION};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Players recognize the server by the certificate in this folder.
@@ -21,11 +21,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         it.client_bytes_per_second = 250_000;
     });
     let doorkeeping = Doorkeeping { seats_per_address: 256, ..Doorkeeping::default() };
-    let server =
-        LocalServer::start_bound(Games::new().with::<Tag>(), config, &identity, |identity| {
-            let address = ([0; 8], 4433).into();
-            Ok(Server::bind(address, identity)?.with_doorkeeping(doorkeeping))
-        })?;
+    let games = Games::new().of_version(VERSION).with::<Tag>();
+    let server = LocalServer::start_bound(games, config, &identity, |identity| {
+        let address = ([0; 8], 4433).into();
+        Ok(Server::bind(address, identity)?.with_doorkeeping(doorkeeping))
+    })?;
     println!("{} plays at {}; press Enter to stop", server.fingerprint(), server.address());
     io::stdin().read_line(&mut String::new())?;
     server.stop("the host has stopped");

@@ -7,7 +7,7 @@ use phaselock::game::{read_message, write_message};
 use phaselock_client::Views;
 use phaselock_ui::prelude::*;
 use phaselock_ui::scoreboard;
-use tag::{Ask, Event, Role, Run, Runner, Tag};
+use tag::{Ask, Event, Role, Run, Runner, Tag, VERSION};
 
 /// Minimum width and height that the window shows, in metres.
 const SHOWN: (f32, f32) = (28.0, 21.0);
@@ -108,5 +108,5 @@ impl Field {
 }
 
 fn main() -> ExitCode {
-    phaselock_client::run(&Views::new().with::<Field>())
+    phaselock_client::run(&Views::new().of_version(VERSION).with::<Field>())
 }

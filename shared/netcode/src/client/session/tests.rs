@@ -123,15 +123,27 @@ fn reason(session: &Session) -> &str {
 /// Returns the games and the preferred game in the hello of a session that prefers one.
 fn wishing(game: &str) -> (Vec<String>, Option<String>) {
     let game = Some(game.to_owned());
-    let mut session = Session::new(SessionConfig { game, ..config() }, ms(0));
+    let hello = hello_of(SessionConfig { game, ..config() });
+    let games = hello.games.iter().map(|(name, _)| name.clone()).collect();
+    (games, hello.wished_game().map(str::to_owned))
+}
+
+fn hello_of(config: SessionConfig) -> Hello {
+    let mut session = Session::new(config, ms(0));
     session.handle_connected(ms(1), Credentials::default());
     let hello = outputs(&mut session).into_iter().find_map(|output| match output {
         Output::Control(framed) => ClientMessage::parse(&framed[2..]).ok(),
         _ => None,
     });
     let Some(ClientMessage::Hello(hello)) = hello else { panic!("{hello:?}") };
-    let games = hello.games.iter().map(|(name, _)| name.clone()).collect();
-    (games, hello.wished_game().map(str::to_owned))
+    hello
+}
+
+#[test]
+fn hello_states_the_version_of_the_program() {
+    assert_eq!(hello_of(config()).version, env!("CARGO_PKG_VERSION"));
+    let games = config().games.of_version("3.2.0");
+    assert_eq!(hello_of(SessionConfig { games, ..config() }).version, "3.2.0");
 }
 
 #[test]

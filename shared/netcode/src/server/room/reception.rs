@@ -415,7 +415,7 @@ impl<G: Game> Room<G> {
 
     /// Returns the mismatch with a client of this version.
     fn mismatch<'a>(&'a self, version: &'a str) -> Mismatch<'a> {
-        Mismatch::with_client(version, &self.host.settings().download)
+        Mismatch::with_client(version, self.host.config())
     }
 
     /// Returns the goodbye if a member's build cannot play this game.
