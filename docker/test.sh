@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # Builds the image and tests it on a real engine.
-#   docker/test.sh [PHASELOCK-BOTS]     the clients' program; by default it is built
+#   docker/test.sh [PHASELOCK-BOTS [IMAGE]]
+# PHASELOCK-BOTS is the clients' program, which is built by default. With IMAGE, the engine has an
+# image of that name already, which is tested instead.
 # Afterwards it removes everything that it made, except for the builder's cache.
 set -euo pipefail
 
@@ -21,6 +23,7 @@ fail() {
 docker info >/dev/null 2>&1 ||
     fail "there is no docker engine to test with: start one, or say in DOCKER_HOST where it is"
 bots=${1:+$(realpath -- "$1")}
+image=${2:-}
 cd "$(dirname "$0")/.."
 
 # The name of the image, the volume and, followed by a number, each container.
@@ -44,7 +47,7 @@ clean_up() {
     [ -z "$compose" ] || compose down --volumes --rmi local >/dev/null 2>&1 || :
     docker rm --force --volumes "$name-1" "$name-2" >/dev/null 2>&1 || :
     docker volume rm --force "$name" >/dev/null 2>&1 || :
-    docker image rm --force "$name" >/dev/null 2>&1 || :
+    docker image rm --force "$name" "$name-server" >/dev/null 2>&1 || :
     rm -rf "$files"
 }
 trap clean_up EXIT
@@ -146,12 +149,17 @@ if [ -z "$bots" ]; then
 fi
 "$bots" --version >/dev/null || fail "$bots does not run"
 
-step "building the image (minutes, the first time)"
-# If the registry is out of reach, RUST_IMAGE names another image with Rust.
-docker build ${RUST_IMAGE:+--build-arg RUST_IMAGE="$RUST_IMAGE"} \
-    --file docker/Dockerfile --tag "$name" . >"$files/build.err" 2>&1 ||
-    fail "the image does not build"
-rm "$files/build.err"
+if [ -n "$image" ]; then
+    # The second name is compose's.
+    docker tag "$image" "$name" && docker tag "$image" "$name-server" || fail "there is no image $image"
+else
+    step "building the image (minutes, the first time)"
+    # If the registry is out of reach, RUST_IMAGE names another image with Rust.
+    docker build ${RUST_IMAGE:+--build-arg RUST_IMAGE="$RUST_IMAGE"} \
+        --file docker/Dockerfile --tag "$name" . >"$files/build.err" 2>&1 ||
+        fail "the image does not build"
+    rm "$files/build.err"
+fi
 echo "   $(docker image inspect --format '{{.Size}}' "$name") bytes"
 
 step "looking whether docker/compose.yaml passes all settings on"
@@ -255,7 +263,8 @@ if docker compose version >/dev/null 2>&1; then
     chmod 755 "$files" "$files/config"
     chmod 644 "$files/config"/*
     export CONFIG_DIR=$files/config PUBLISH=127.0.0.1:0 ADMIN_PORT=0
-    compose build ${RUST_IMAGE:+--build-arg RUST_IMAGE="$RUST_IMAGE"} >"$files/compose.err" 2>&1 ||
+    [ -n "$image" ] ||
+        compose build ${RUST_IMAGE:+--build-arg RUST_IMAGE="$RUST_IMAGE"} >"$files/compose.err" 2>&1 ||
         fail "its image does not build"
     ctl() { compose exec -T server phaselock-server ctl "$@"; }
     compose run --rm server --check-config >"$files/compose.err" 2>&1 ||
