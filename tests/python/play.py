@@ -22,9 +22,10 @@ from typing import Callable, TypeVar
 
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from phaselock.carriage import Closed, Connection
+from phaselock.carriage import Closed, Connection, connect
 from phaselock.control import Disconnect, Hello, Refused, Status, Welcome
 from phaselock.control import chat_body, query_body, read_message, varint
+from phaselock.links import Link
 from phaselock.numbers import WireError
 from phaselock.query import ask
 from phaselock.records import Game
@@ -58,20 +59,16 @@ class Player:
 
     def __init__(self, arguments: argparse.Namespace, game: Game) -> None:
         self.arguments = arguments
+        self.link = Link.from_text(arguments.address)._replace(fingerprint=arguments.fingerprint)
         self.game = game
         self.key = Ed25519PrivateKey.generate()
         self.connections = 0
 
     def connect(self) -> Connection:
         """Connection to the server, past its handshake."""
-        arguments = self.arguments
-        seed = arguments.seed + self.connections
+        seed = self.arguments.seed + self.connections
         self.connections += 1
-        connection = Connection(
-            arguments.address, arguments.fingerprint, arguments.loss / 100, seed
-        )
-        connection.handshake(ANSWER_SECONDS_MAX)
-        return connection
+        return connect(self.link, ANSWER_SECONDS_MAX, self.arguments.loss / 100, seed)
 
     def hello(self, connection: Connection, resume: int | None = None) -> Hello:
         """First message on a connection."""
@@ -223,12 +220,12 @@ def hostile(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
     player = Player(arguments, game)
 
     def refused(words: str, code: int, player: Player, change: Callable[[Hello], None]) -> None:
-        connection = player.connect()
-        hello = player.hello(connection)
-        change(hello)
-        connection.send_message(hello.body())
-        message = answer(connection, Disconnect)
-        closed = wait_closed(connection)
+        with player.connect() as connection:
+            hello = player.hello(connection)
+            change(hello)
+            connection.send_message(hello.body())
+            message = answer(connection, Disconnect)
+            closed = wait_closed(connection)
         check(message.code == code, f"{words}: the code is {message.code}, not {code}")
         check(closed.code == code, f"{words}: the connection closed with {closed}, not {code}")
         check(closed.text == message.text, f"{words}: the texts are {closed} and {message}")
@@ -247,28 +244,26 @@ def hostile(arguments: argparse.Namespace, game: Game) -> dict[str, object]:
     refused("wrong protocol", 5, player, other_wire)
     refused("wrong game", 6, player, other_game)
 
-    connection = player.connect()
-    connection.send_message(player.hello(connection).body())
-    welcome = answer(connection, Welcome)
-    connection.send_message(varint(UNKNOWN_REQUEST))
-    message = answer(connection, Refused)
-    check(message == Refused(UNKNOWN_REQUEST, 0), f"an unknown request got {message}")
-    answers["unknown request"] = dataclasses.asdict(message)
+    with player.connect() as connection:
+        connection.send_message(player.hello(connection).body())
+        welcome = answer(connection, Welcome)
+        connection.send_message(varint(UNKNOWN_REQUEST))
+        message = answer(connection, Refused)
+        check(message == Refused(UNKNOWN_REQUEST, 0), f"an unknown request got {message}")
+        answers["unknown request"] = dataclasses.asdict(message)
 
-    def foreign_token(hello: Hello) -> None:
-        hello.resume = welcome.token
+        def foreign_token(hello: Hello) -> None:
+            hello.resume = welcome.token
 
-    refused("foreign token", 13, Player(arguments, game), foreign_token)
-    connection.close(0, "the player left")
+        refused("foreign token", 13, Player(arguments, game), foreign_token)
 
-    connection = player.connect()
-    connection.send_message(query_body())
-    status = answer(connection, Status)
-    check(status.game == game.name, f"the status names the game {status.game}")
-    check(wait_closed(connection).code == 0, "an answered query did not end with code 0")
+    with player.connect() as connection:
+        connection.send_message(query_body())
+        status = answer(connection, Status)
+        check(status.game == game.name, f"the status names the game {status.game}")
+        check(wait_closed(connection).code == 0, "an answered query did not end with code 0")
     answers["query"] = status.players
-    host, _, port = arguments.address.rpartition(":")
-    info = ask(host.strip("[]"), int(port), b"12345678")
+    info = ask(player.link.host, player.link.port, b"12345678")
     check(game.name in info.games, f"the server tells of the games {info.games}")
     check(info.counts["seats"] > 0, f"the server tells of {info.counts}")
     answers["status"] = info.counts

@@ -12,6 +12,7 @@
 | `prediction` | predicted values of fields, and their residuals |
 | `tables` | rules of a game as text, and files of tables |
 | `trigonometry` | acos, sin and cos to the last bit |
+| `links` | addresses of servers, and links to them |
 | `session` | one session: acknowledgements, clock, inputs; no I/O, and time is an argument |
 | `carriage` | QUIC: fingerprint, proof of identity, loss on purpose |
 | `visit` | a player on a server, in one object; `join` begins here |

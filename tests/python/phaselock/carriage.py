@@ -13,6 +13,7 @@ import select
 import socket
 import ssl
 import time
+from types import TracebackType
 from typing import NamedTuple
 
 from aioquic import tls
@@ -25,6 +26,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding
 
 from .control import frame, take_frames
+from .links import Link
 from .numbers import WireError
 
 APPLICATION_PROTOCOL = "phaselock"
@@ -34,6 +36,13 @@ DATAGRAM_FRAME_BYTES_MAX = 65536
 IDLE_SECONDS_MAX = 10.0
 UDP_BYTES_MAX = 65536
 CLOSING_SECONDS = 0.5
+# Time after which the next address of a name is tried too (RFC 8305).
+ATTEMPT_SECONDS = 0.25
+ADDRESSES_MAX = 8
+POLL_SECONDS = 0.05
+
+# What `getaddrinfo` returns.
+SocketAddress = tuple[str, int] | tuple[str, int, int, int] | tuple[int, bytes]
 
 
 class Closed(NamedTuple):
@@ -109,18 +118,24 @@ class ExportingConnection(QuicConnection):
 
 
 class Connection:
-    """Connection to a server at `host:port`; without a fingerprint, any certificate is trusted. It
-    deliberately loses the share `loss` of packets in both directions, by the seed."""
+    """Connection to a server at one address; `connect` makes it. Without a fingerprint, any
+    certificate is trusted. It deliberately loses the share `loss` of packets in both directions, by
+    the seed."""
 
     def __init__(
-        self, address: str, fingerprint: str | None, loss: float = 0.0, seed: int = 0
+        self,
+        address: tuple[socket.AddressFamily, SocketAddress],
+        fingerprint: str | None,
+        loss: float = 0.0,
+        seed: int = 0,
     ) -> None:
-        host, port = address.rsplit(":", 1)
+        family, self.address = address
         self.loss = loss
         self.random = random.Random(seed)
         self.buffer = bytearray()
         self.closed: Closed | None = None
         self.connected = False
+        self.answered = False
         configuration = QuicConfiguration(
             alpn_protocols=[APPLICATION_PROTOCOL],
             idle_timeout=IDLE_SECONDS_MAX,
@@ -131,26 +146,26 @@ class Connection:
             verify_mode=ssl.CERT_NONE,
         )
         self.quic = ExportingConnection(configuration, fingerprint)
-        self.address = socket.getaddrinfo(host.strip("[]"), int(port), type=socket.SOCK_DGRAM)[0]
-        self.socket = socket.socket(self.address[0], socket.SOCK_DGRAM)
+        self.socket = socket.socket(family, socket.SOCK_DGRAM)
         self.socket.setblocking(False)
-        self.quic.connect(self.address[4], time.monotonic())
+        self.quic.connect(self.address, time.monotonic())
         self.stream = self.quic.get_next_available_stream_id()
+
+    def __enter__(self) -> Connection:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close(0, "the player left")
 
     @property
     def fingerprint(self) -> str:
         """Fingerprint of the server's certificate; empty before the handshake if none was given."""
         return self.quic.fingerprint or ""
-
-    def handshake(self, seconds: float) -> None:
-        """Waits until the server is verified; raises `WireError` if that takes too long."""
-        end = time.monotonic() + seconds
-        while not self.connected:
-            self.receive(0.1)
-            if self.closed is not None:
-                raise WireError(f"no connection: {self.closed.text}")
-            if time.monotonic() > end:
-                raise WireError(f"no connection within {seconds} s")
 
     def proof(self, key: Ed25519PrivateKey) -> bytes:
         """Proof that this side has the key; worthless on any other connection."""
@@ -183,13 +198,21 @@ class Connection:
         self._transmit()
         return received
 
-    def close(self, code: int, text: str) -> None:
-        """Closes the connection with a code and a text."""
+    def close(self, code: int, text: str, seconds: float = CLOSING_SECONDS) -> None:
+        """Closes the connection with a code and a text, which are sent again for some time if they
+        may be lost. Raises no error: a server that gets neither notices the silence."""
+        if self.socket.fileno() < 0:
+            return
         self.quic.close(error_code=code, reason_phrase=text)
-        end = time.monotonic() + CLOSING_SECONDS
-        while self.closed is None and time.monotonic() < end:
-            self.receive(0.05)
-        self.socket.close()
+        end = time.monotonic() + seconds
+        try:
+            self._transmit()
+            while self.closed is None and time.monotonic() < end:
+                self.receive(POLL_SECONDS)
+        except (OSError, WireError):
+            pass
+        finally:
+            self.socket.close()
 
     def abandon(self) -> None:
         """Cuts the connection without a word to the server."""
@@ -198,19 +221,25 @@ class Connection:
     def _read_packet(self) -> bool:
         try:
             data = self.socket.recv(UDP_BYTES_MAX)
-        except (BlockingIOError, ConnectionRefusedError):
+        except (BlockingIOError, ConnectionError):
+            # Windows reports here that an earlier packet could not be delivered.
             return False
         if self.random.random() >= self.loss:
-            self.quic.receive_datagram(data, self.address[4], time.monotonic())
+            self.answered = True
+            self.quic.receive_datagram(data, self.address, time.monotonic())
         return True
 
     def _transmit(self) -> None:
         for data, _ in self.quic.datagrams_to_send(time.monotonic()):
             if self.random.random() >= self.loss:
                 try:
-                    self.socket.sendto(data, self.address[4])
-                except (BlockingIOError, ConnectionRefusedError):
+                    self.socket.sendto(data, self.address)
+                except (BlockingIOError, ConnectionError):
                     pass  # Lost, as any packet may be.
+                except OSError as error:
+                    # Later it is lost too: networks come back.
+                    if not self.connected and self.closed is None:
+                        self.closed = Closed(None, f"the address is unreachable: {error}")
 
     def _take_events(self, received: Received) -> Received:
         while (event := self.quic.next_event()) is not None:
@@ -223,5 +252,63 @@ class Connection:
                 received.datagrams.append((event.data, now_micros()))
             elif isinstance(event, events.ConnectionTerminated):
                 code = event.error_code if event.frame_type is None else None
-                self.closed = Closed(code, event.reason_phrase)
+                text = event.reason_phrase if self.answered else "no answer"
+                self.closed = Closed(code, text)
         return received._replace(closed=self.closed)
+
+
+def lookup(link: Link) -> list[tuple[socket.AddressFamily, SocketAddress]]:
+    """Addresses of a server, in the order in which the system prefers them."""
+    try:
+        found = socket.getaddrinfo(link.host, link.port, type=socket.SOCK_DGRAM)
+    except (OSError, UnicodeError) as error:
+        raise WireError(f"there is no address of {link.host}: {error}") from error
+    return [(family, address) for family, _, _, _, address in found[:ADDRESSES_MAX]]
+
+
+def first_connected(attempts: list[Connection], seconds: float) -> Connection | None:
+    """Waits until the first of several connections is established; returns None after the given
+    time, or if all have failed. Raises `WireError` if a server refuses: that is an answer, so only
+    silence leads to another address."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        pending = [each for each in attempts if each.closed is None]
+        if not pending:
+            break
+        for each in pending:
+            each.receive(POLL_SECONDS / len(pending))
+            if each.connected:
+                return each
+            if each.answered and each.closed is not None:
+                raise WireError(f"no connection: {each.closed.text}")
+    return None
+
+
+def connect(link: Link, seconds: float, loss: float = 0.0, seed: int = 0) -> Connection:
+    """Connects to a server, and returns when it is verified. Tries all addresses of a name in quick
+    succession until one answers. Raises `WireError` if none does within the given time."""
+    end = time.monotonic() + seconds
+    waiting = lookup(link)
+    attempts: list[Connection] = []
+    failures: list[str] = []
+    winner: Connection | None = None
+    try:
+        while waiting or any(each.closed is None for each in attempts):
+            if waiting:
+                try:
+                    attempts.append(Connection(waiting.pop(0), link.fingerprint, loss, seed))
+                except OSError as error:
+                    failures.append(str(error))
+            left = end - time.monotonic()
+            if left <= 0:
+                break
+            winner = first_connected(attempts, min(left, ATTEMPT_SECONDS) if waiting else left)
+            if winner is not None:
+                return winner
+        failures += [each.closed.text for each in attempts if each.closed is not None]
+        reasons = "; ".join(dict.fromkeys(failures)) or f"no answer within {seconds:g} s"
+        raise WireError(f"no connection to {link.host}: {reasons}")
+    finally:
+        for each in attempts:
+            if each is not winner:
+                each.close(0, "another address answers", 0.0)

@@ -16,14 +16,13 @@ from typing import Callable
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
-from .carriage import Connection, now_micros
+from .carriage import Connection, connect, now_micros
 from .control import Chat, Hello, chat_body
+from .links import Link, read_fingerprint
 from .numbers import WireError
 from .records import Game
 from .session import Session
 
-SCHEME = "phaselock://"
-PORT = 4433
 ANSWER_SECONDS_MAX = 60.0
 
 
@@ -36,18 +35,6 @@ class Seen:
     owner: int | None
     kind: str
     fields: dict[str, float]
-
-
-def split_link(server: str) -> tuple[str, str | None]:
-    """Address with a port, and fingerprint, of `host`, `host:port` or a `phaselock://` link."""
-    address, _, fingerprint = server.strip().removeprefix(SCHEME).rstrip("/").partition("#")
-    address = address.rstrip("/")
-    host, colon, port = address.rpartition(":")
-    if not colon or port.endswith("]"):
-        host, port = address, str(PORT)
-    if not host.strip("[]") or not (port.isascii() and port.isdigit() and int(port) < 1 << 16):
-        raise WireError(f"'{server}' is not an address; write host:port")
-    return f"{host}:{port}", fingerprint or None
 
 
 def make_hello(
@@ -177,12 +164,13 @@ def join(
     key: Ed25519PrivateKey | None = None,
 ) -> Visit:
     """Joins a server at `host:port` or by a `phaselock://` link, and returns when the first
-    snapshots have arrived. Without a fingerprint, any certificate is trusted. The server recognises
-    the player by `key`; by default, a new key is made. Raises `WireError` if the server refuses or
-    does not answer."""
-    address, announced = split_link(server)
-    connection = Connection(address, fingerprint or announced)
-    connection.handshake(ANSWER_SECONDS_MAX)
+    snapshots have arrived. `fingerprint` replaces the link's; without either, any certificate is
+    trusted. The server recognises the player by `key`; by default, a new key is made. Raises
+    `WireError` if there is no such server, or it refuses or does not answer."""
+    link = Link.from_text(server)
+    if fingerprint is not None:
+        link = link._replace(fingerprint=read_fingerprint(fingerprint))
+    connection = connect(link, ANSWER_SECONDS_MAX)
     visit = Visit(connection, game)
     try:
         hello = make_hello(connection, key or Ed25519PrivateKey.generate(), game, name)
