@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 import unittest
 from pathlib import Path
 
@@ -129,6 +130,13 @@ class Control(unittest.TestCase):
         hello = Hello("n", "g", 1, -1, b"k" * 32, b"p" * 64, resume=200, wire=2, version="v")
         end = b"k" * 32 + b"p" * 64 + b"\1\xc8\1\1\0\0\0\0\0"
         self.assertEqual(hello.body(), b"\0\2\1v\1n\1\1g\1\1" + end)
+
+    def test_hello_states_the_version_of_the_package(self) -> None:
+        project = tomllib.loads((Path(__file__).parent / "pyproject.toml").read_text())["project"]
+        hello = Hello("n", "g", 1, -1, b"k" * 32, b"p" * 64)
+        self.assertEqual(hello.version, project["version"])
+        # Hosts compare it with their oldest version.
+        self.assertRegex(hello.version, r"^\d+\.\d+\.\d+$")
 
 
 class InputPackets(unittest.TestCase):

@@ -11,6 +11,8 @@ from .numbers import WATCH_DELAY_MAX, WATCHERS_MAX, WEB_HASHES_MAX, WEB_HOST_BYT
 from .numbers import TEXT_BYTES_MAX, TICK_MAX, TICKET_BYTES_MAX, WIRE_TEXT, WireError
 from .numbers import fnv1a_64, unzigzag, zigzag
 
+# The package's own; a test compares it with pyproject.toml.
+VERSION = "0.1.0"
 # Bytes of a host's name.
 HOST_LETTERS = set(string.ascii_letters + string.digits + ".-")
 TICK_HZ_MIN = 10
@@ -165,7 +167,7 @@ class Hello:
     proof: bytes
     resume: int | None = None
     wire: int = fnv1a_64(WIRE_TEXT)
-    version: str = "python"
+    version: str = VERSION
     wishes: int = PLAIN_CODING
     room: str | None = None
     password: str | None = None
