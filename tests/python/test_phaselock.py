@@ -5,22 +5,27 @@ Run by `python -m unittest discover tests/python`, in the environment that `play
 
 from __future__ import annotations
 
+import argparse
 import json
+import math
 import re
 import tomllib
 import unittest
 from pathlib import Path
+from typing import Any
 
 from aioquic.tls import CipherSuite, KeySchedule
 from cryptography.hazmat.primitives import hashes
 
+from phaselock import Visit
+from phaselock.__main__ import parse_input
 from phaselock.carriage import exporter_secret
-from phaselock.control import Body, Disconnect, Hello, Joined, Seat, Welcome, chat_body, frame
-from phaselock.control import read_message, take_frames, text, varint
+from phaselock.control import Body, Chat, Disconnect, Hello, Joined, Refused, Seat, Welcome
+from phaselock.control import chat_body, frame, read_message, take_frames, text, varint
 from phaselock.inputs import BitWriter, InputPacket
 from phaselock.numbers import WIRE_TEXT, WireError, difference, fnv1a_64, nearest, unzigzag, zigzag
 from phaselock.records import Field, Game, Record
-from phaselock.session import Acks, Clock
+from phaselock.session import NOTICES_MAX, Acks, Clock, Session
 from phaselock.snapshots import Entity, Inputs, Reader, State, States, checksum
 from phaselock.tables import EVEN, FIELD, HEADER, KIND, Rules
 from phaselock.trained import Reader as TrainedReader
@@ -295,23 +300,78 @@ class SessionParts(unittest.TestCase):
         clock.add(asked=1000, held=100, server_sent=-999_000, now=2100)
         self.assertEqual(clock.offset, -1_000_600)
 
+    def test_untaken_chat_and_refusals_are_bounded(self) -> None:
+        visit = Visit.__new__(Visit)
+        visit.session = Session(toy(), lambda _: {})
+        for number in range(2 * NOTICES_MAX):
+            visit.session.handle_message(b"\6\0\0" + text(str(number)))
+            visit.session.handle_message(b"\7" + varint(number) + b"\0")
+        newest = range(NOTICES_MAX, 2 * NOTICES_MAX)
+        self.assertEqual(list(visit.session.refused), [Refused(number, 0) for number in newest])
+        self.assertEqual(visit.take_chat(), [Chat(None, 0, str(number)) for number in newest])
+        self.assertEqual(visit.take_chat(), [])
+
+
+def description() -> dict[str, Any]:
+    """Game of one input field, as it is described."""
+    table = {"name": "right", "min": -2.0, "bits": 2, "fraction_bits": 0, "audience": "all"}
+    return {
+        "game": "g",
+        "wire": {"hash": f"{fnv1a_64(WIRE_TEXT):016x}"},
+        "fields": {"text": "fields g\n", "hash": f"{fnv1a_64('fields g' + chr(10)):016x}"},
+        "input": {"name": "Command", "fields": [table | {"greatest": 3}]},
+        "kinds": [],
+    }
+
+
+class Descriptions(unittest.TestCase):
     def test_descriptions_are_held_to_their_hashes(self) -> None:
-        table = {"name": "right", "min": -2.0, "bits": 2, "fraction_bits": 0, "audience": "all"}
-        table |= {"greatest": 3}
-        fields = {"text": "fields g\n", "hash": f"{fnv1a_64('fields g' + chr(10)):016x}"}
-        described = {
-            "game": "g",
-            "wire": {"hash": f"{fnv1a_64(WIRE_TEXT):016x}"},
-            "fields": fields,
-            "input": {"name": "Command", "fields": [table]},
-            "kinds": [],
-        }
+        described = description()
         game = Game.from_description(json.dumps(described))
         self.assertEqual(game.input.raw({"right": 1.0}), (3,))
         self.assertEqual(game.input.values((0,)), {"right": -2.0})
-        fields["text"] += "record Command\n"
+        described["fields"]["text"] += "record Command\n"
         with self.assertRaises(WireError):
             Game.from_description(json.dumps(described))
+
+    def test_anything_else_is_refused_by_what_is_wrong(self) -> None:
+        for printed in ("", "[]", "{}", "3", "null", '"wire"', "[" * 100_000, "9" * 5000):
+            with self.assertRaisesRegex(WireError, "not a description of a game", msg=printed[:9]):
+                Game.from_description(printed)
+        wrong: object
+        for name in description():
+            for wrong in (None, 3, {}, "\ud800"):
+                with self.assertRaises(WireError, msg=f"{name}: {wrong}"):
+                    Game.from_description(json.dumps(description() | {name: wrong}))
+        fields: dict[str, tuple[object, ...]] = {
+            "name": (None, 1, []),
+            "min": (None, "0", math.nan, math.inf, 10**400, True),
+            "bits": (-1, 33, 2.0, "2", 10**400),
+            "fraction_bits": (-1, 33, False),
+            "greatest": (-1, 4),
+            "audience": (None, 0),
+        }
+        for name, values in fields.items():
+            for wrong in values:
+                described = description()
+                described["input"]["fields"][0][name] = wrong
+                with self.assertRaisesRegex(WireError, f"'{name}'", msg=f"{name}: {wrong}"):
+                    Game.from_description(json.dumps(described))
+
+    def test_values_are_clamped_and_nan_is_refused(self) -> None:
+        command = Game.from_description(json.dumps(description())).input
+        for value, raw in ((-9.0, 0), (-math.inf, 0), (0.4, 2), (9.0, 3), (math.inf, 3)):
+            self.assertEqual(command.raw({"right": value}), (raw,))
+        with self.assertRaisesRegex(WireError, "'right' is not a number"):
+            command.raw({"right": math.nan})
+
+    def test_inputs_on_the_command_line_are_finite(self) -> None:
+        self.assertEqual(parse_input("right=-1.5"), ("right", -1.5))
+        with self.assertRaisesRegex(argparse.ArgumentTypeError, "write right=1$"):
+            parse_input("right")
+        for word in ("right=", "right=x", "right=inf", "right=nan", "right=1e999"):
+            with self.assertRaisesRegex(argparse.ArgumentTypeError, "is not a number", msg=word):
+                parse_input(word)
 
 
 class Exporter(unittest.TestCase):

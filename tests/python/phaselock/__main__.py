@@ -12,7 +12,9 @@ trusts the one that it sees, and prints it.
 from __future__ import annotations
 
 import argparse
+import io
 import logging
+import math
 import random
 import sys
 from pathlib import Path
@@ -22,10 +24,23 @@ from .records import Game
 from .visit import Visit, join
 
 
+def parse_number(text: str) -> float:
+    """Reads a finite number."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number")
+    return value
+
+
 def parse_input(text: str) -> tuple[str, float]:
     """Reads `FIELD=NUMBER`."""
-    name, _, value = text.partition("=")
-    return name, float(value)
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"'{text}' has no value; write {text}=1")
+    return name, parse_number(value)
 
 
 def options() -> argparse.ArgumentParser:
@@ -38,7 +53,9 @@ def options() -> argparse.ArgumentParser:
     )
     parser.add_argument("--fingerprint", help="of the server's certificate: sha256:…")
     parser.add_argument("--name", default="Python", help="name of the player (default: Python)")
-    parser.add_argument("--seconds", type=float, default=10.0, help="time to play (default: 10)")
+    parser.add_argument(
+        "--seconds", type=parse_number, default=10.0, help="time to play (default: 10)"
+    )
     parser.add_argument(
         "--input", type=parse_input, action="append", metavar="FIELD=NUMBER", help="input to hold"
     )
@@ -65,7 +82,10 @@ def tell(visit: Visit) -> None:
 
 def play(arguments: argparse.Namespace) -> None:
     """A whole visit."""
-    game = Game.from_description(arguments.game.read_text(encoding="utf-8"))
+    try:
+        game = Game.from_description(arguments.game.read_text(encoding="utf-8"))
+    except (ValueError, WireError) as error:
+        raise WireError(f"{arguments.game}: {error}") from error
     held = dict(arguments.input or [])
     for name in held:
         if not game.input.has(name):
@@ -89,6 +109,9 @@ def main() -> int:
     arguments = options().parse_args()
     # aioquic's; errors are raised as well.
     logging.getLogger("quic").setLevel(logging.CRITICAL)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # On Windows, a file's encoding holds few of the letters of names and chat.
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         play(arguments)
     except (OSError, ValueError, WireError) as error:

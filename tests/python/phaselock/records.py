@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
-from typing import Any, Iterable
+from typing import Any, Iterable, TypeVar
 
 from .numbers import WIRE_TEXT, WireError, fnv1a_64
+
+FIELD_BITS_MAX = 32
+# Beyond it, a float does not hold every whole number.
+LEAST_MAX = 1 << 53
+
+T = TypeVar("T")
+
+
+def entry(table: Any, name: str, kind: type[T] | tuple[type[T], ...]) -> T:
+    """Entry of a table of a description. Raises `WireError` if the table has none of this type, and
+    `ValueError` if it is a text that UTF-8 cannot hold."""
+    value = table.get(name) if isinstance(table, dict) else None
+    if not isinstance(value, kind) or isinstance(value, bool):
+        raise WireError(f"not a description of a game: '{name}' is missing or of the wrong type")
+    if isinstance(value, str):
+        value.encode()
+    return value
+
+
+def whole(table: Any, name: str, most: int) -> int:
+    """Entry that is a whole number from 0 on. Raises `WireError` if it is greater than `most`."""
+    value = entry(table, name, int)
+    if not 0 <= value <= most:
+        raise WireError(f"not a description of a game: '{name}' is out of range")
+    return value
 
 
 @dataclass(frozen=True)
@@ -25,8 +51,26 @@ class Field:
         return self.least + min(raw, self.greatest) / (1 << self.digits)
 
     def raw(self, value: float) -> int:
-        """Number on the wire nearest to a value."""
-        return min(max(round((value - self.least) * (1 << self.digits)), 0), self.greatest)
+        """Number on the wire nearest to a value. Raises `WireError` for NaN."""
+        if math.isnan(value):
+            raise WireError(f"the value of '{self.name}' is not a number")
+        return round(min(max((value - self.least) * (1 << self.digits), 0), self.greatest))
+
+    @staticmethod
+    def from_description(table: Any) -> Field:
+        """Field as `phaselock-server describe` prints it."""
+        bits = whole(table, "bits", FIELD_BITS_MAX)
+        least: float = entry(table, "min", (int, float))
+        if not abs(least) <= LEAST_MAX:
+            raise WireError("not a description of a game: 'min' is out of range")
+        return Field(
+            entry(table, "name", str),
+            least,
+            bits,
+            whole(table, "fraction_bits", FIELD_BITS_MAX),
+            entry(table, "audience", str) == "owner",
+            whole(table, "greatest", (1 << bits) - 1),
+        )
 
 
 @dataclass(frozen=True)
@@ -49,22 +93,10 @@ class Record:
         return {each.name: each.value(number) for each, number in zip(self.fields, raw)}
 
     @staticmethod
-    def from_description(table: dict[str, Any]) -> Record:
+    def from_description(table: Any) -> Record:
         """Record as `phaselock-server describe` prints it."""
-        return Record(
-            table["name"],
-            tuple(
-                Field(
-                    each["name"],
-                    each["min"],
-                    each["bits"],
-                    each["fraction_bits"],
-                    each["audience"] == "owner",
-                    each["greatest"],
-                )
-                for each in table["fields"]
-            ),
-        )
+        fields = tuple(Field.from_description(each) for each in entry(table, "fields", list))
+        return Record(entry(table, "name", str), fields)
 
 
 @dataclass(frozen=True)
@@ -83,15 +115,21 @@ class Game:
 
     @staticmethod
     def from_description(printed: str) -> Game:
-        """Game as `phaselock-server describe GAME` prints it; raises `WireError` if the hash of
-        the fields' text, or the protocol's, is not that of this reader."""
-        description = json.loads(printed)
-        for part, expected in (("wire", WIRE_TEXT), ("fields", description["fields"]["text"])):
-            if int(description[part]["hash"], 16) != fnv1a_64(expected):
-                raise WireError(f"the hash of '{part}' is not that of its text")
-        return Game(
-            description["game"],
-            int(description["fields"]["hash"], 16),
-            Record.from_description(description["input"]),
-            tuple(Record.from_description(kind) for kind in description["kinds"]),
-        )
+        """Game as `phaselock-server describe GAME` prints it. Raises `WireError` if the text is
+        something else, or if the hash of the fields' text, or the protocol's, is not that of this
+        reader."""
+        try:
+            description = json.loads(printed)
+            own = entry(entry(description, "fields", dict), "text", str)
+            for part, expected in (("wire", WIRE_TEXT), ("fields", own)):
+                found = entry(entry(description, part, dict), "hash", str)
+                if found != f"{fnv1a_64(expected):016x}":
+                    raise WireError(f"the hash of '{part}' is not that of its text")
+            return Game(
+                entry(description, "game", str),
+                fnv1a_64(own),
+                Record.from_description(entry(description, "input", dict)),
+                tuple(map(Record.from_description, entry(description, "kinds", list))),
+            )
+        except (ValueError, RecursionError) as error:
+            raise WireError(f"not a description of a game: {error}") from error

@@ -17,6 +17,8 @@ from .snapshots import Reader, Snapshot, States
 
 ACK_MASK_BITS = 32
 CLOCK_SAMPLES_MAX = 64
+# Chat lines and refusals that wait to be taken; the oldest make room.
+NOTICES_MAX = 512
 # A sample this far from the others means that the server has lost or gained time.
 CLOCK_STEP_MICROS = 200_000
 VIEW_LAG_MAX = 0x7FFF
@@ -99,8 +101,8 @@ class Session:
     counts: Counts = field(default_factory=Counts)
     welcome: Welcome | None = None
     names: dict[int, tuple[str, bool]] = field(default_factory=dict)
-    chat: list[Chat] = field(default_factory=list)
-    refused: list[Refused] = field(default_factory=list)
+    chat: deque[Chat] = field(default_factory=lambda: deque(maxlen=NOTICES_MAX))
+    refused: deque[Refused] = field(default_factory=lambda: deque(maxlen=NOTICES_MAX))
     disconnect: Disconnect | None = None
     clock: Clock = field(default_factory=Clock)
     states: States = field(default_factory=States)

@@ -147,8 +147,9 @@ class Visit:
         self.connection.send_message(chat_body(text))
 
     def take_chat(self) -> list[Chat]:
-        """Chat lines since the last call."""
-        lines, self.session.chat = self.session.chat, []
+        """Chat lines since the last call, at most the newest 512."""
+        lines = list(self.session.chat)
+        self.session.chat.clear()
         return lines
 
     def leave(self) -> None:
