@@ -1,5 +1,6 @@
 //! The command line, and playing without anyone at the keyboard.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,7 +26,10 @@ pub(crate) struct Args {
 
 impl Args {
     /// Reads the options, or says what is wrong with them.
-    pub(crate) fn parse(mut words: impl Iterator<Item = String>) -> Result<Self, String> {
+    pub(crate) fn parse(words: impl Iterator<Item = OsString>) -> Result<Self, String> {
+        let words: Result<Vec<String>, _> = words.map(OsString::into_string).collect();
+        let words = words.map_err(|word| format!("{} is not UTF-8", word.display()))?;
+        let mut words = words.into_iter();
         let localhost = "localhost".parse().map_err(|_| USAGE)?;
         let mut args = Self {
             address: localhost,

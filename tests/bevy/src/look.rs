@@ -13,6 +13,13 @@ const TEXT: f32 = 40.0;
 /// Time for which a line of news stays, in seconds.
 const NEWS_SECS: f32 = 2.5;
 
+/// A runner of the picture, as an entity of Bevy.
+#[derive(Component)]
+pub(crate) struct Body {
+    /// The child that shows the player's name.
+    pub(crate) label: Entity,
+}
+
 /// Meshes and materials.
 #[derive(Resource)]
 pub(crate) struct Look {
@@ -35,18 +42,18 @@ impl Look {
         color.clone()
     }
 
-    /// Spawns a runner with a name.
-    pub(crate) fn runner(
+    /// Spawns a runner, as yet without a name.
+    pub(crate) fn spawn(
         &self,
         commands: &mut Commands<'_, '_>,
         at: Vec2,
         color: Handle<ColorMaterial>,
-        name: &str,
     ) -> Entity {
-        let tag = Transform::from_xyz(0.0, 0.9, 1.0).with_scale(Vec3::splat(1.0 / TEXT));
-        let body = (Mesh2d(self.body.clone()), MeshMaterial2d(color));
-        let name = (Text2d::new(name), tag);
-        commands.spawn((body, Transform::from_translation(at.extend(1.0)), children![name])).id()
+        let above = Transform::from_xyz(0.0, 0.9, 1.0).with_scale(Vec3::splat(1.0 / TEXT));
+        let label = commands.spawn((Text2d::default(), above)).id();
+        let shape = (Mesh2d(self.body.clone()), MeshMaterial2d(color));
+        let place = Transform::from_translation(at.extend(1.0));
+        commands.spawn((Body { label }, shape, place)).add_child(label).id()
     }
 }
 

@@ -20,17 +20,13 @@ use phaselock_quic::{Player, connect};
 use tag::{Ask, Event, Run, Runner, Tag};
 
 use self::args::Args;
-use self::look::{Look, News};
+use self::look::{Body, Look, News};
 
 /// The player on the server, and what is shown of the game. Not `Sync`, hence no `Resource`.
 struct Seat {
     player: Player<Tag>,
     picture: Option<Picture<Tag>>,
 }
-
-/// A runner of the picture, as an entity of Bevy.
-#[derive(Component)]
-struct Body;
 
 /// Plays a frame: what is pressed goes in, the picture comes out.
 fn play(mut seat: NonSendMut<Seat>, keys: Res<ButtonInput<KeyCode>>, args: Res<Args>) {
@@ -52,13 +48,14 @@ fn play(mut seat: NonSendMut<Seat>, keys: Res<ButtonInput<KeyCode>>, args: Res<A
     });
 }
 
-/// Lets entities of Bevy follow the picture.
+/// Lets entities of Bevy follow the picture. Everything about them is set in each frame: a name may
+/// arrive after its runner and may change, and another server may use an id for someone else.
 fn show(
     mut commands: Commands,
-    seat: NonSend<Seat>,
-    look: Res<Look>,
+    (seat, look): (NonSend<Seat>, Res<Look>),
     mut known: Local<HashMap<EntityId, Entity>>,
-    mut bodies: Query<(&mut Transform, &mut MeshMaterial2d<ColorMaterial>), With<Body>>,
+    mut bodies: Query<(&Body, &mut Transform, &mut MeshMaterial2d<ColorMaterial>)>,
+    mut labels: Query<&mut Text2d>,
 ) {
     let (Some(picture), Some(client)) = (&seat.picture, seat.player.client()) else { return };
     known.retain(|id, body| {
@@ -70,19 +67,20 @@ fn show(
     });
     for slot in picture.entities.iter() {
         let color = look.color(&slot.entity, picture.own == Some(slot.id));
-        match known.get(&slot.id).map(|body| bodies.get_mut(*body)) {
-            Some(Ok((mut place, mut material))) => {
-                place.translation = place_of(&slot.entity).extend(1.0);
-                material.0 = color;
-            }
-            // It was spawned a moment ago.
-            Some(Err(_)) => {}
-            None => {
-                let name = slot.owner.and_then(|owner| client.roster().get(&owner));
-                let name = name.map_or("", |seat| &seat.name);
-                let body = look.runner(&mut commands, place_of(&slot.entity), color, name);
-                known.insert(slot.id, commands.entity(body).insert(Body).id());
-            }
+        let Some(body) = known.get(&slot.id) else {
+            known.insert(slot.id, look.spawn(&mut commands, place_of(&slot.entity), color));
+            continue;
+        };
+        let Ok((body, mut place, mut material)) = bodies.get_mut(*body) else { continue };
+        place.translation = place_of(&slot.entity).extend(1.0);
+        material.0 = color;
+        let seat = slot.owner.and_then(|owner| client.roster().get(&owner));
+        let name = seat.map_or("", |seat| &seat.name);
+        // Assigning it lays the text out again.
+        if let Ok(mut label) = labels.get_mut(body.label)
+            && label.0 != name
+        {
+            label.0 = name.to_owned();
         }
     }
 }
@@ -122,7 +120,7 @@ fn place_of(runner: &Runner) -> Vec2 {
 }
 
 fn main() -> ExitCode {
-    let joined = Args::parse(std::env::args().skip(1)).and_then(|args| {
+    let joined = Args::parse(std::env::args_os().skip(1)).and_then(|args| {
         // Trusts any server. A program for players would remember the servers in a file.
         let player = connect::<Tag>(args.address.clone(), Pins::Memory, &args.name);
         player.map(|player| (player, args)).map_err(|error| error.to_string())
