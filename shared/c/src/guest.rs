@@ -114,17 +114,15 @@ impl Guest {
         play::poll_event(&mut self.driver.session)
     }
 
-    /// Sends a chat line to all.
+    /// Sends a chat line to all, with the next frame.
     pub(crate) fn say(&mut self, text: &str) -> Result<i32, Error> {
         let sent = self.driver.session.chat(text);
-        self.driver.transmit();
         sent.map(|()| 0).map_err(play::message_error)
     }
 
-    /// Sends a request to the rules, in the game's format.
+    /// Sends a request to the rules, in the game's format, with the next frame.
     pub(crate) fn request(&mut self, bytes: Vec<u8>) -> Result<i32, Error> {
         let sent = self.driver.session.request_bytes(bytes);
-        self.driver.transmit();
         sent.map(|()| 0).map_err(play::message_error)
     }
 

@@ -64,6 +64,19 @@ fn close(client: u64) -> i32 {
     unsafe { phaselock_close(client, std::ptr::null()) }
 }
 
+/// Sends requests until one is refused. Returns the number of those before it, and its error.
+fn burst(client: u64) -> (usize, i32) {
+    let bytes = call(&"hello".repeat(40));
+    for sent in 0..1000 {
+        // SAFETY: the length is that of the bytes.
+        let result = unsafe { phaselock_request(client, bytes.as_ptr(), bytes.len()) };
+        if result != 0 {
+            return (sent, result);
+        }
+    }
+    (1000, 0)
+}
+
 /// Runs frames of both until a condition holds.
 fn run(clients: [u64; 2], right: f64, mut until: impl FnMut() -> bool) {
     let end = Instant::now() + PATIENCE;
@@ -136,6 +149,37 @@ fn two_clients_play_and_prediction_is_never_corrected() {
     run([a, a], 0.0, || events(a).iter().any(|(kind, _)| *kind == PHASELOCK_EVENT_PLAYER_LEFT));
     assert_eq!(close(a), 0);
     server.stop("done");
+}
+
+#[test]
+fn a_burst_of_requests_is_refused_in_time_and_costs_nothing_else() {
+    let server = serve();
+    let game = load(&description()).expect("a description");
+    let client = join(game, &server.address().to_string(), "Ann", None);
+    run([client, client], 0.0, || status(client).state == PHASELOCK_PLAYING);
+    // All that the server has room for, whether or not the network's thread runs in between.
+    let (mut accepted, mut bursts) = (0, 0);
+    let end = Instant::now() + PATIENCE;
+    while bursts < 3 || accepted < 192 {
+        assert!(Instant::now() < end, "{accepted} accepted");
+        let (sent, refusal) = burst(client);
+        assert!(sent <= 64 && refusal == -6, "{sent} were accepted, then {refusal}");
+        assert!(bursts > 0 || sent == 64, "{sent} are too few");
+        (accepted, bursts) = (accepted + sent, bursts + 1);
+        frame(client, 0.0);
+    }
+    // Each is answered: by the rules, or because the server accepts four per second.
+    let mut answered = 0;
+    run([client, client], 0.0, || {
+        for (kind, text) in events(client) {
+            let is_lost = kind == PHASELOCK_EVENT_LOST || kind == PHASELOCK_EVENT_ENDED;
+            assert!(!is_lost, "{}", String::from_utf8_lossy(&text));
+            answered +=
+                usize::from(kind == PHASELOCK_EVENT_MESSAGE || kind == PHASELOCK_EVENT_REFUSED);
+        }
+        answered == accepted
+    });
+    assert_eq!(close(client), 0);
 }
 
 #[test]

@@ -48,6 +48,12 @@ pub trait Carriage {
     /// Takes the next event, if there is one.
     fn poll_event(&mut self) -> Option<Event<Self::Bytes>>;
 
+    /// Whether another control message can be sent. Until then, messages wait in the session,
+    /// which refuses the player's requests if there are too many.
+    fn takes_control(&self) -> bool {
+        true
+    }
+
     /// Carries out an output of the session. Only datagrams may be lost.
     fn send(&mut self, output: Output);
 }
@@ -78,9 +84,10 @@ pub fn receive<C: Carriage>(
     session.handle_timeout(carriage.now());
 }
 
-/// Passes all pending outputs of the session to the transport.
+/// Passes all pending outputs of the session to the transport, except control messages that it
+/// does not take yet.
 pub fn transmit<C: Carriage>(session: &mut Session, carriage: &mut C) {
-    while let Some(output) = session.poll_output() {
+    while let Some(output) = session.poll_output_if(carriage.takes_control()) {
         carriage.send(output);
     }
 }

@@ -515,11 +515,18 @@ impl Session {
 
     /// Takes the next output for the transport.
     pub fn poll_output(&mut self) -> Option<Output> {
+        self.poll_output_if(true)
+    }
+
+    /// Takes the next output for a transport whose control stream may be full: then control
+    /// messages keep waiting, in order. Nothing else ever waits behind them.
+    pub fn poll_output_if(&mut self, takes_control: bool) -> Option<Output> {
         let packet = || {
             let client = self.client.as_mut().filter(|_| self.step == Step::Playing)?;
             client.poll_transmit().map(Output::Datagram)
         };
-        self.outputs.pop_front().or_else(packet)
+        let is_taken = |output: &mut Output| takes_control || !matches!(output, Output::Control(_));
+        self.outputs.pop_front_if(is_taken).or_else(packet)
     }
 
     /// Takes the next notice for the player. At most [`NOTICES_MAX`] wait; beyond that the oldest

@@ -30,9 +30,6 @@ use crate::verify::{CertificateSeen, client_config};
 
 /// How long to wait for an answer from an address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
-/// Number of control messages that may wait for the stream's window. A server that reads keeps up
-/// with them.
-const MESSAGES_MAX: usize = 64;
 /// The longest duration of a goodbye.
 const GOODBYE: Duration = Duration::from_secs(1);
 
@@ -63,7 +60,10 @@ pub(super) struct Carrier {
     options: Options,
     clock: Clock,
     events: mpsc::Sender<Event>,
+    /// All outputs but control messages.
     outputs: mpsc::Receiver<Output>,
+    /// Control messages, framed.
+    messages: mpsc::Receiver<Vec<u8>>,
     /// The player's key, once loaded for the first connection.
     key: Option<PlayerKey>,
     /// An output that was fetched too early.
@@ -76,11 +76,12 @@ impl Carrier {
         clock: Clock,
         events: mpsc::Sender<Event>,
         outputs: mpsc::Receiver<Output>,
+        messages: mpsc::Receiver<Vec<u8>>,
     ) -> Self {
         if let Some(link) = options.link.take() {
             options.sockets = Arc::new(Conditioned::new(options.sockets, link, clock));
         }
-        Self { options, clock, events, outputs, key: None, next: None }
+        Self { options, clock, events, outputs, messages, key: None, next: None }
     }
 
     #[cfg(test)]
@@ -97,6 +98,8 @@ impl Carrier {
             let Output::Connect { redirect } = output else {
                 continue; // There is no connection to send it on.
             };
+            // Those for an earlier connection: the session sends none before it is connected.
+            while self.messages.try_recv().is_ok() {}
             let connect = self.options.connect(redirect, &mut self.key, &self.events);
             let connected = tokio::select! {
                 connected = connect => connected,
@@ -140,15 +143,15 @@ impl Carrier {
             said.unwrap_or(reason)
         };
         // A stream whose window is full must block neither datagrams nor the goodbye.
-        let (messages, mut framed) = mpsc::channel::<Vec<u8>>(MESSAGES_MAX);
+        let messages = &mut self.messages;
         let writing = async {
-            while let Some(framed) = framed.recv().await {
+            while let Some(framed) = messages.recv().await {
                 // Fails only if the connection does.
                 let _ = send.write_all(&framed).await;
             }
             std::future::pending::<Disconnect>().await
         };
-        let outputs = carry_outputs(&mut self.outputs, &connection, messages, is_web);
+        let outputs = carry_outputs(&mut self.outputs, &connection, is_web);
         let goodbye = tokio::select! {
             biased;
             reason = ended => Err(reason),
@@ -215,12 +218,10 @@ async fn carry_datagrams(
     }
 }
 
-/// Sends the session's outputs, control messages via `messages`, until the session closes the
-/// connection. Returns the goodbye.
+/// Sends the session's datagrams until the session closes the connection. Returns the goodbye.
 async fn carry_outputs(
     outputs: &mut mpsc::Receiver<Output>,
     connection: &Connection,
-    messages: mpsc::Sender<Vec<u8>>,
     is_web: bool,
 ) -> Disconnect {
     let is_behind =
@@ -233,12 +234,7 @@ async fn carry_outputs(
                 let bytes = if is_web { web::wrapped(bytes) } else { bytes };
                 let _ = connection.send_datagram(bytes.into());
             }
-            Some(Output::Control(framed)) => {
-                if messages.try_send(framed).is_err() {
-                    return lost("the server does not read your client's messages");
-                }
-            }
-            Some(Output::Connect { .. }) => {}
+            Some(Output::Connect { .. } | Output::Control(_)) => {}
             Some(Output::Close(goodbye)) => return goodbye,
             None => return Disconnect::new(Code::Left, "the player has left"),
         }

@@ -36,7 +36,10 @@ pub(super) enum Event {
 
 /// Number of events that may wait for the session; if it stalls for longer, datagrams are dropped.
 pub(super) const EVENTS_MAX: usize = 2048;
-/// Number of outputs that may wait for the network side.
+/// Number of control messages that may wait for the network side or for the stream's window. More
+/// wait in the session. Arbitrary.
+pub(super) const MESSAGES_MAX: usize = 64;
+/// Number of other outputs that may wait for the network side.
 pub(super) const OUTPUTS_MAX: usize = 256;
 /// Number of those outputs reserved for others than datagrams.
 pub(super) const OUTPUTS_KEPT: usize = 16;

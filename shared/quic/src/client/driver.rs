@@ -12,7 +12,7 @@ use phaselock::time::{LocalTime, Micros};
 use tokio::sync::mpsc;
 
 use super::carrier::Carrier;
-use super::channels::{Changed, EVENTS_MAX, Event, OUTPUTS_KEPT, OUTPUTS_MAX};
+use super::channels::{Changed, EVENTS_MAX, Event, MESSAGES_MAX, OUTPUTS_KEPT, OUTPUTS_MAX};
 use super::options::{Options, Transport};
 use crate::clock::Clock;
 use crate::timers::sleep_until;
@@ -61,7 +61,9 @@ pub struct Driver {
 #[derive(Debug)]
 pub(super) struct Channels {
     pub(super) events: mpsc::Receiver<Event>,
+    /// All outputs but control messages.
     outputs: mpsc::Sender<Output>,
+    messages: mpsc::Sender<Vec<u8>>,
     clock: Clock,
     pinned: Option<Fingerprint>,
     changed: Option<Changed>,
@@ -98,13 +100,18 @@ impl Carriage for Channels {
         }
     }
 
+    fn takes_control(&self) -> bool {
+        self.messages.capacity() > 0
+    }
+
     /// Passes an output to the network side. If that is stuck, the channel fills up and datagrams
-    /// are dropped. Nothing else is: a session only requests a few other things before it waits for
-    /// an event.
+    /// are dropped. Nothing else is: control messages wait in the session, and of others it only
+    /// requests a few before it waits for an event.
     fn send(&mut self, output: Output) {
-        let is_datagram = matches!(output, Output::Datagram(_));
-        if !is_datagram || self.outputs.capacity() > OUTPUTS_KEPT {
-            let _ = self.outputs.try_send(output);
+        match output {
+            Output::Control(framed) => drop(self.messages.try_send(framed)),
+            Output::Datagram(_) if self.outputs.capacity() <= OUTPUTS_KEPT => {}
+            output => drop(self.outputs.try_send(output)),
         }
     }
 }
@@ -141,12 +148,14 @@ impl Driver {
     ) -> (Self, Carrier) {
         let (event_sender, events) = mpsc::channel(EVENTS_MAX);
         let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
+        let (messages, message_receiver) = mpsc::channel(MESSAGES_MAX);
         // Over WebTransport, servers show another certificate.
         let checks_fingerprint = options.carriage == Transport::Native;
-        let carrier = Carrier::new(options, clock, event_sender, output_receiver);
+        let carrier = Carrier::new(options, clock, event_sender, output_receiver, message_receiver);
         let session = Session::new(SessionConfig { checks_fingerprint, ..config }, clock.now());
         let (pinned, changed, came, is_over) = (None, None, None, false);
-        let channels = Channels { events, outputs, clock, pinned, changed, came, is_over };
+        let channels =
+            Channels { events, outputs, messages, clock, pinned, changed, came, is_over };
         let mut driver = Self { session, channels, thread: None };
         driver.transmit();
         (driver, carrier)

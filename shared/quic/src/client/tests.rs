@@ -16,7 +16,7 @@ use phaselock::wire::protocol::ALPN;
 use quinn::{AsyncUdpSocket, Endpoint};
 use tokio::sync::mpsc;
 
-use super::channels::{EVENTS_MAX, Event, OUTPUTS_MAX};
+use super::channels::{EVENTS_MAX, Event, MESSAGES_MAX, OUTPUTS_MAX};
 use super::*;
 use crate::clock::Clock;
 use crate::goodbye::close;
@@ -133,7 +133,10 @@ async fn messages_arrive_before_the_end_of_their_connection() {
     let options = options(&server.local_addr().expect("an address").to_string());
     let (event_sender, mut events) = mpsc::channel(1);
     let (outputs, output_receiver) = mpsc::channel(OUTPUTS_MAX);
-    let carrier = carrier::Carrier::new(options, Clock::start(), event_sender, output_receiver);
+    let (messages, message_receiver) = mpsc::channel(MESSAGES_MAX);
+    let clock = Clock::start();
+    let carrier =
+        carrier::Carrier::new(options, clock, event_sender, output_receiver, message_receiver);
     tokio::spawn(carrier.run());
     outputs.send(Output::Connect { redirect: None }).await.expect("it runs");
     let serve = async {
@@ -152,7 +155,7 @@ async fn messages_arrive_before_the_end_of_their_connection() {
     };
     let play = async {
         assert!(matches!(events.recv().await, Some(Event::Pinned(_) | Event::Connected(_))));
-        outputs.send(Output::Control(vec![0, 0])).await.expect("it runs");
+        messages.send(vec![0, 0]).await.expect("it runs");
     };
     let (_connection, ()) = tokio::join!(serve, play);
     // The player's side is stuck for a while: by then the close has come, too.

@@ -328,6 +328,23 @@ fn lines_and_events_reach_the_player_and_unknown_notices_nobody() {
 }
 
 #[test]
+fn requests_wait_for_a_transport_that_is_full_and_nothing_else_does() {
+    let mut session = playing();
+    for text in ["first", "second"] {
+        session.chat(text).expect("there is room");
+    }
+    assert_eq!(session.poll_output_if(false), None);
+    let Some(Output::Control(framed)) = session.poll_output_if(true) else { panic!("no message") };
+    let first = ClientMessage::Chat { to: Audience::All, text: "first".into() };
+    assert_eq!(ClientMessage::parse(&framed[2..]), Ok(first));
+    // A goodbye takes the place of all requests.
+    session.leave("enough");
+    let goodbye = Disconnect::new(Code::Left, "enough");
+    assert_eq!(session.poll_output_if(false), Some(Output::Close(goodbye)));
+    assert_eq!(session.poll_output(), None);
+}
+
+#[test]
 fn requests_that_nobody_fetches_are_bounded() {
     let mut session = playing();
     let mut sent = 0;
