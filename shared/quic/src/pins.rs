@@ -7,8 +7,11 @@
 mod tests;
 
 use std::collections::HashMap;
+use std::fs::TryLockError;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use etcetera::BaseStrategy;
 pub use phaselock::address::host_key;
@@ -23,6 +26,11 @@ pub const FILE_BYTES_MAX: usize = 1024 * 1024;
 
 /// A host name has at most 253 characters (RFC 1035), a port and its colon six, brackets two.
 const HOST_BYTES_MAX: usize = 261;
+
+/// The longest wait for the file's lock. Arbitrary; a client holds it while it reads or writes.
+pub(crate) const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
+/// Time between two attempts to lock the file. Arbitrary.
+const LOCK_RETRY: Duration = Duration::from_millis(5);
 
 /// The servers that this player has met, with the certificate that each presented.
 #[derive(Debug)]
@@ -141,8 +149,8 @@ fn read(path: &Path) -> Result<(HashMap<String, Fingerprint>, FileEnd), PinError
     let Some(file) = files::open(path).map_err(io_error("open", path))? else {
         return Ok(Default::default());
     };
-    // Another client may be writing; not all file systems can lock.
-    let _ = file.lock_shared();
+    // Another client may be writing.
+    wait_for_lock(|| file.try_lock_shared());
     let bytes = files::content(file, FILE_BYTES_MAX).map_err(io_error("read", path))?;
     let text = Text::decode(&bytes, FILE_BYTES_MAX).map_err(|error| match error {
         TextError::TooLong(_) => PinError::TooBig { path: path.to_owned() },
@@ -203,8 +211,17 @@ fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
     // Which servers a player visits is private.
     let mut file = private::append(path).map_err(io_error("open", path))?;
     // No client reads half of it.
-    let _ = file.lock();
+    wait_for_lock(|| file.try_lock());
     file.write_all(text.as_bytes()).map_err(io_error("write", path))
+}
+
+/// Waits for a lock, and carries on without it if another program keeps it or the file system
+/// cannot lock. It only keeps a client from reading a line that is being written.
+fn wait_for_lock(try_lock: impl Fn() -> Result<(), TryLockError>) {
+    let end = Instant::now() + LOCK_TIMEOUT;
+    while matches!(try_lock(), Err(TryLockError::WouldBlock)) && Instant::now() < end {
+        thread::sleep(LOCK_RETRY);
+    }
 }
 
 fn io_error(action: &'static str, path: &Path) -> impl FnOnce(io::Error) -> PinError {

@@ -22,7 +22,7 @@ use crate::conditioned::Conditioned;
 use crate::framing::read_frame;
 use crate::goodbye::{close, said};
 use crate::pins::KnownHosts;
-use crate::player::PlayerKey;
+use crate::player::{PlayerKey, PlayerKeys};
 use crate::settings;
 use crate::socket::EcnCleared;
 use crate::timers::QuicRuntime;
@@ -30,8 +30,8 @@ use crate::verify::{CertificateSeen, client_config};
 
 /// How long to wait for an answer from an address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
-/// The longest duration of a goodbye.
-const GOODBYE: Duration = Duration::from_secs(1);
+/// The longest duration of a goodbye, less than the second for which a player waits.
+const GOODBYE: Duration = Duration::from_millis(900);
 
 /// A connection that failed or ended by itself, so that another attempt may succeed.
 fn lost(text: impl Into<String>) -> Disconnect {
@@ -276,8 +276,12 @@ impl Options {
         let key = match key {
             Some(key) => key,
             None => {
-                let loaded = PlayerKey::load(&self.keys);
-                key.insert(loaded.map_err(|error| refused(error.to_string()))?)
+                let keys = self.keys.clone();
+                let load = move || PlayerKey::load(&keys);
+                key.insert(match self.keys {
+                    PlayerKeys::File(_) => on_disk(load).await?,
+                    PlayerKeys::Ephemeral => load().map_err(|error| refused(error.to_string()))?,
+                })
             }
         };
         let Some(redirect) = redirect else { return connect(self, key, events).await };
@@ -327,11 +331,20 @@ struct Trust {
     is_known: bool,
 }
 
+/// Does work with files on a thread of its own, since a network drive may hang.
+async fn on_disk<T: Send + 'static, E: ToString + Send + 'static>(
+    work: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<T, Disconnect> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| refused(error.to_string()))?.map_err(|error| refused(error.to_string()))
+}
+
 impl Trust {
-    fn of(pins: &Pins, host: &str) -> Result<Self, Disconnect> {
+    async fn of(pins: &Pins, host: &str) -> Result<Self, Disconnect> {
         let known = match pins {
             Pins::File(path) | Pins::Given(path, _) => {
-                Some(KnownHosts::open(path).map_err(|error| refused(error.to_string()))?)
+                let path = path.clone();
+                Some(on_disk(move || KnownHosts::open(path)).await?)
             }
             Pins::Memory | Pins::Fixed(_) => None,
         };
@@ -379,17 +392,18 @@ impl Trust {
     }
 
     /// Stores the certificate of a server on the first visit, and returns it in that case.
-    fn remember(
-        &mut self,
+    async fn remember(
+        self,
         host: &str,
         seen: Option<CertificateSeen>,
     ) -> Result<Option<Fingerprint>, Disconnect> {
-        let (Some(CertificateSeen::Proven(fingerprint)), false, Some(known)) =
-            (seen, self.is_known, &mut self.known)
+        let (Some(CertificateSeen::Proven(fingerprint)), false, Some(mut known)) =
+            (seen, self.is_known, self.known)
         else {
             return Ok(None);
         };
-        known.remember(host, fingerprint).map_err(|error| refused(error.to_string()))?;
+        let host = host.to_owned();
+        on_disk(move || known.remember(&host, fingerprint)).await?;
         Ok(Some(fingerprint))
     }
 }
@@ -402,7 +416,7 @@ async fn connect(
     events: &mpsc::Sender<Event>,
 ) -> Result<Connected, Disconnect> {
     let host = options.address.to_string();
-    let mut trust = Trust::of(&options.pins, &host)?;
+    let trust = Trust::of(&options.pins, &host).await?;
     let found = lookup(&options.address).await.map_err(unknown)?;
     let expected = trust.expected;
     // A refusal is an answer too; only silence leads to the next address.
@@ -416,7 +430,7 @@ async fn connect(
     let silent = || LookupError::Empty(options.address.clone());
     match answer.unwrap_or_else(|last| Err(last.unwrap_or_else(|| unknown(silent()))))? {
         Handshake::Done(endpoint, connection, seen) => {
-            if let Some(fingerprint) = trust.remember(&host, seen)? {
+            if let Some(fingerprint) = trust.remember(&host, seen).await? {
                 let _ = events.send(Event::Pinned(fingerprint)).await;
             }
             open(options, key, endpoint, connection, seen).await

@@ -1,7 +1,9 @@
 //! Drives a session with events from QUIC, and carries out its outputs.
 
 use std::io;
+use std::sync::mpsc as sync;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use bytes::Bytes;
 use phaselock::client::carriage::{self, Carriage};
@@ -54,7 +56,19 @@ pub struct Driver {
     /// The session.
     pub session: Session,
     pub(super) channels: Channels,
-    thread: Option<JoinHandle<()>>,
+    thread: Option<Thread>,
+}
+
+/// The longest time for which [`Driver::close`] waits. Longer than a goodbye, so that only a thread
+/// that is stuck is left behind.
+const CLOSE_MAX: Duration = Duration::from_secs(1);
+
+/// The thread of the network side.
+#[derive(Debug)]
+struct Thread {
+    handle: JoinHandle<()>,
+    /// Disconnected at the end of the thread.
+    ended: sync::Receiver<()>,
 }
 
 /// Channels to the network side.
@@ -125,12 +139,14 @@ impl Driver {
     pub fn spawn(options: Options, config: SessionConfig, clock: Clock) -> io::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (mut driver, carrier) = Self::prepare(options, config, clock);
-        let thread = std::thread::Builder::new().name("network".into()).spawn(move || {
+        let (end, ended) = sync::channel();
+        let handle = std::thread::Builder::new().name("network".into()).spawn(move || {
             runtime.block_on(carrier.run());
             // Waits for nothing: a name lookup may take the system minutes.
             runtime.shutdown_background();
+            drop(end);
         })?;
-        driver.thread = Some(thread);
+        driver.thread = Some(Thread { handle, ended });
         Ok(driver)
     }
 
@@ -224,8 +240,10 @@ impl Driver {
         // Closing the channel also says goodbye.
         drop(outputs);
         events.close();
-        if let Some(thread) = thread {
-            let _ = thread.join();
+        if let Some(Thread { handle, ended }) = thread
+            && ended.recv_timeout(CLOSE_MAX) != Err(sync::RecvTimeoutError::Timeout)
+        {
+            let _ = handle.join();
         }
     }
 

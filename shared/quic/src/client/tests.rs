@@ -1,7 +1,10 @@
 //! The two sides of a client's channels, each without the other.
 
+use std::future::Future as _;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Context, Waker};
 use std::time::{Duration, Instant};
 
 use phaselock::client::carriage::Carriage;
@@ -21,6 +24,7 @@ use super::*;
 use crate::clock::Clock;
 use crate::goodbye::close;
 use crate::identity::Identity;
+use crate::pins::LOCK_TIMEOUT;
 use crate::settings;
 use crate::socket::Sockets;
 
@@ -108,6 +112,54 @@ impl Sockets for Slow {
         tokio::task::spawn_blocking(|| std::thread::sleep(Duration::from_secs(3600)));
         Err(io::Error::other("there is no network"))
     }
+}
+
+/// Sockets that block the network's thread itself, and say so.
+#[derive(Debug, Default)]
+struct Stuck(AtomicBool);
+
+impl Sockets for Stuck {
+    fn bind(&self, _: std::net::SocketAddr) -> io::Result<Arc<dyn AsyncUdpSocket>> {
+        self.0.store(true, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_secs(3600));
+        Err(io::Error::other("there is no network"))
+    }
+}
+
+#[test]
+fn close_leaves_a_thread_behind_that_is_stuck() {
+    let stuck = Arc::new(Stuck::default());
+    let options = Options { sockets: stuck.clone(), ..options("127.0.0.1") };
+    let config = SessionConfig::new(Games::new(), "Ada");
+    let driver = Driver::spawn(options, config, Clock::start()).expect("a thread");
+    while !stuck.0.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    let start = Instant::now();
+    driver.close("the test is over");
+    assert!(start.elapsed() < Duration::from_secs(600), "it took {:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn known_hosts_are_not_read_on_the_networks_thread() {
+    let dir = tempfile::tempdir().expect("a folder");
+    let path = dir.path().join("known_hosts");
+    let kept = std::fs::File::create(&path).expect("a file");
+    kept.lock().expect("nobody else has it");
+    // The first poll begins to read the file, and would wait for its lock. Other programs may have
+    // the processor for as long, but not each time.
+    let polls = (0..5).map(|_| {
+        let options = Options { pins: Pins::File(path.clone()), ..options("127.0.0.1") };
+        let config = SessionConfig::new(Games::new(), "Ada");
+        let (_driver, carrier) = Driver::prepare(options, config, Clock::start());
+        let mut running = std::pin::pin!(carrier.run());
+        let start = Instant::now();
+        let polled = running.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending());
+        start.elapsed()
+    });
+    let least = polls.min().expect("five");
+    assert!(least < LOCK_TIMEOUT / 2, "a poll took {least:?}");
 }
 
 #[test]

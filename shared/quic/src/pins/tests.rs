@@ -35,6 +35,23 @@ fn a_remembered_server_is_known_from_then_on() {
 }
 
 #[test]
+fn a_program_that_keeps_the_file_locked_blocks_no_client() {
+    let (_dir, path) = file(&format!("a:1 {ONE}\n"));
+    let kept = fs::File::open(&path).expect("it is there");
+    kept.lock().expect("nobody else has it");
+    // On Windows, others cannot read a locked file; that is an error, and also comes soon.
+    let mut hosts = match KnownHosts::open(&path) {
+        Ok(hosts) => hosts,
+        Err(_) if cfg!(windows) => return,
+        Err(error) => panic!("{error}"),
+    };
+    assert_eq!(hosts.check("a:1"), Some(ONE));
+    hosts.remember("b:2", TWO).expect("written");
+    kept.unlock().expect("it was locked");
+    assert_eq!(KnownHosts::open(&path).expect("valid").check("b:2"), Some(TWO));
+}
+
+#[test]
 fn only_the_player_changes_a_pin() {
     let (_dir, path) = file("");
     let mut hosts = KnownHosts::open(&path).expect("valid");
@@ -67,7 +84,7 @@ fn two_clients_share_a_file() {
 #[test]
 fn many_writers_at_once_lose_nothing() {
     let (_dir, path) = file("");
-    std::thread::scope(|scope| {
+    thread::scope(|scope| {
         for writer in 0..8 {
             let path = &path;
             scope.spawn(move || {
