@@ -544,8 +544,12 @@ fn clients_older_than_the_host_wants_are_told_where_to_get_a_newer_one() {
          https://example.org/get"
     );
     knock.is_put_out(Code::OldClient, text);
-    // A release comes after its own candidates.
-    for version in [env!("CARGO_PKG_VERSION"), concat!(env!("CARGO_PKG_VERSION"), "-rc.1")] {
+    // A release comes after its own candidates, and builds of a release are alike.
+    for version in [
+        env!("CARGO_PKG_VERSION"),
+        concat!(env!("CARGO_PKG_VERSION"), "-rc.1"),
+        concat!(env!("CARGO_PKG_VERSION"), "+hotfix"),
+    ] {
         oldest(version);
         served.join(version);
     }

@@ -64,7 +64,8 @@ impl Rules {
     /// Returns the goodbye to a client of this version if it is too old.
     fn check_version(&self, version: &str) -> Result<(), Disconnect> {
         let Some(oldest) = &self.oldest_client else { return Ok(()) };
-        if version.parse::<Version>().is_ok_and(|it| it >= *oldest) {
+        // Build metadata, as in `0.1.2+hotfix`, makes no version older than another.
+        if version.parse::<Version>().is_ok_and(|it| it.cmp_precedence(oldest).is_ge()) {
             return Ok(());
         }
         let text = format!(
