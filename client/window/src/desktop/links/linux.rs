@@ -10,9 +10,7 @@ use etcetera::BaseStrategy as _;
 const NAME: &str = "phaselock-user.desktop";
 
 pub(super) fn register(program: &str) -> io::Result<()> {
-    let folder = folder()?;
-    register_in(&folder, program)?;
-    make_default().inspect_err(|_| drop(fs::remove_file(folder.join(NAME))))
+    register_in(&folder()?, program, make_default)
 }
 
 /// Has the system open links with the entry.
@@ -45,14 +43,42 @@ fn folder() -> io::Result<PathBuf> {
     Ok(base.data_dir().join("applications"))
 }
 
-fn register_in(folder: &Path, program: &str) -> io::Result<()> {
+/// Writes the entry and makes it the default. If either fails, the folder stays as it was.
+fn register_in(
+    folder: &Path,
+    program: &str,
+    make_default: impl FnOnce() -> io::Result<()>,
+) -> io::Result<()> {
     fs::create_dir_all(folder)?;
+    let path = folder.join(NAME);
+    let before = match fs::read(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        before => Some(before?),
+    };
+    replace(&path, entry(program).as_bytes())?;
+    make_default().inspect_err(|_| {
+        let _ = match &before {
+            Some(before) => replace(&path, before),
+            None => fs::remove_file(&path),
+        };
+    })
+}
+
+/// Replaces a file at once, so that a full disk does not leave half of it.
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+    let new = path.with_extension("new");
+    fs::write(&new, content)
+        .and_then(|()| fs::rename(&new, path))
+        .inspect_err(|_| drop(fs::remove_file(&new)))
+}
+
+/// Returns the entry of a program.
+fn entry(program: &str) -> String {
     let exec = exec(program);
-    let entry = format!(
+    format!(
         "[Desktop Entry]\nType=Application\nName=Phaselock\n{exec}\nNoDisplay=true\n\
          Categories=Game;\nMimeType=x-scheme-handler/phaselock;\nStartupWMClass=phaselock\n"
-    );
-    fs::write(folder.join(NAME), entry)
+    )
 }
 
 /// Returns the line that names the program. After `--`, nothing in a link is an option.
@@ -88,7 +114,7 @@ mod tests {
             ("/a b/100%/phaselock", r#"Exec="/a b/100%%/phaselock" join -- %u"#),
             (r#"/$x/a"b\c"#, r#"Exec="/\\$x/a\\"b\\\\c" join -- %u"#),
         ] {
-            register_in(&folder, program).expect("it can be written");
+            register_in(&folder, program, || Ok(())).expect("it can be written");
             let entry = fs::read_to_string(folder.join(NAME)).expect("it is there");
             assert!(entry.lines().any(|line| line == exec), "{entry}");
             assert!(entry.contains("\nMimeType=x-scheme-handler/phaselock;\n"));
@@ -98,5 +124,21 @@ mod tests {
             assert!(!folder.join(NAME).exists());
             remove_from(&folder, program).expect("there is nothing to remove");
         }
+    }
+
+    #[test]
+    fn a_failure_leaves_the_entry_as_it_was() {
+        let home = tempfile::tempdir().expect("a folder");
+        let folder = home.path();
+        let files = || fs::read_dir(folder).expect("it is there").count();
+        let fail = || Err(io::Error::other("xdg-mime failed"));
+        register_in(folder, "/a", fail).expect_err("it cannot be the default");
+        assert_eq!(files(), 0);
+        register_in(folder, "/a", || Ok(())).expect("it can be written");
+        register_in(folder, "/b", fail).expect_err("it cannot be the default");
+        assert_eq!(fs::read_to_string(folder.join(NAME)).expect("it is there"), entry("/a"));
+        register_in(folder, "/b", || Ok(())).expect("it can be written");
+        assert_eq!(fs::read_to_string(folder.join(NAME)).expect("it is there"), entry("/b"));
+        assert_eq!(files(), 1);
     }
 }
