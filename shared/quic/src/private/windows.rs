@@ -82,12 +82,21 @@ pub(super) fn is_private(path: &Path) -> io::Result<bool> {
 }
 
 /// Restricts the key to the user of this process, unless only administrators can access it besides.
-/// If that fails, as with read-only secrets, the server warns.
+/// If that fails, as with read-only secrets, or if nobody can tell, the server warns.
 pub(crate) fn keep_private(key: &Path) {
-    if is_private(key).unwrap_or(true) {
-        return;
-    }
     let file = key.display();
+    match is_private(key) {
+        Ok(true) => return,
+        Ok(false) => {}
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return,
+        Err(error) => {
+            return tracing::warn!(
+                name: "key_open",
+                %file, %error,
+                "cannot tell whether other users can read the private key; check its access list"
+            );
+        }
+    }
     match open(key, WRITE_DAC).and_then(|mut key| restrict(&mut key, "")) {
         Ok(()) => tracing::warn!(
             name: "key_was_open",
