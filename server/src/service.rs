@@ -5,6 +5,7 @@
 
 use std::ffi::OsString;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use phaselock::games::Games;
@@ -33,6 +34,8 @@ type Program = fn(&Games) -> u8;
 static JOB: OnceLock<(Games, Program)> = OnceLock::new();
 /// Where to report the state.
 static STATUS: OnceLock<ServiceStatusHandle> = OnceLock::new();
+/// Number of reports that the server is starting or stopping: that it grows shows progress.
+static CHECKPOINT: AtomicU32 = AtomicU32::new(0);
 
 define_windows_service!(entry, main);
 
@@ -67,12 +70,17 @@ pub(crate) fn report_stopping(within: Duration) {
     report(ServiceState::StopPending, within, 0);
 }
 
-/// Carries out what the system asks for.
+/// Carries out what the system asks for. After a stop it asks for nothing more, whatever the
+/// service accepts: shutdown then comes as an event of the console, which services get as well.
 fn handle(control: ServiceControl) -> ServiceControlHandlerResult {
     match control {
-        ServiceControl::Stop | ServiceControl::Shutdown => {
+        ServiceControl::Stop => {
             report_stopping(STOP_TIMEOUT);
             signals::request(Signal::Stop);
+        }
+        ServiceControl::Shutdown => {
+            report_stopping(STOP_TIMEOUT);
+            signals::request(Signal::StopAtOnce);
         }
         ServiceControl::ParamChange => signals::request(Signal::Reload),
         ServiceControl::Interrogate => {}
@@ -84,6 +92,8 @@ fn handle(control: ServiceControl) -> ServiceControlHandlerResult {
 /// Tells the system the state of the service. A code other than 0 counts as a failure.
 fn report(current_state: ServiceState, wait_hint: Duration, code: u8) {
     let is_running = current_state == ServiceState::Running;
+    let is_pending =
+        matches!(current_state, ServiceState::StartPending | ServiceState::StopPending);
     let accepted = ServiceControlAccept::STOP
         | ServiceControlAccept::SHUTDOWN
         | ServiceControlAccept::PARAM_CHANGE;
@@ -95,7 +105,7 @@ fn report(current_state: ServiceState, wait_hint: Duration, code: u8) {
             0 => ServiceExitCode::NO_ERROR,
             code => ServiceExitCode::ServiceSpecific(code.into()),
         },
-        checkpoint: 0,
+        checkpoint: if is_pending { 1 + CHECKPOINT.fetch_add(1, Ordering::Relaxed) } else { 0 },
         wait_hint,
         process_id: None,
     };

@@ -9,8 +9,12 @@ const FILE_TOO_LONG: i32 = 25;
 /// The meaning of a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// SIGTERM, or Ctrl-C; on Windows also Ctrl+Break, the end of the console, and shutdown.
+    /// SIGTERM, or Ctrl-C; on Windows also Ctrl+Break.
     Stop,
+    /// The end of the console, and the system's shutdown: Windows ends the process some seconds
+    /// later, even if it is still saving its rooms, so there is no time to drain.
+    #[cfg(windows)]
+    StopAtOnce,
     /// SIGHUP; as a Windows service, changed parameters.
     Reload,
 }
@@ -54,6 +58,8 @@ impl Signals {
 #[cfg(windows)]
 static STOP: tokio::sync::Notify = tokio::sync::Notify::const_new();
 #[cfg(windows)]
+static STOP_AT_ONCE: tokio::sync::Notify = tokio::sync::Notify::const_new();
+#[cfg(windows)]
 static RELOAD: tokio::sync::Notify = tokio::sync::Notify::const_new();
 
 /// Sends a signal to this process's server, as a Windows service is asked to stop or to reload.
@@ -61,14 +67,12 @@ static RELOAD: tokio::sync::Notify = tokio::sync::Notify::const_new();
 pub(crate) fn request(signal: Signal) {
     match signal {
         Signal::Stop => STOP.notify_one(),
+        Signal::StopAtOnce => STOP_AT_ONCE.notify_one(),
         Signal::Reload => RELOAD.notify_one(),
     }
 }
 
 /// The events by which Windows asks this process to stop, from the creation of this value on.
-///
-/// After all of them but Ctrl+C and Ctrl+Break, Windows ends the process some seconds later, even
-/// if it is still saving its rooms.
 #[cfg(windows)]
 pub(crate) struct Signals {
     ctrl_c: tokio::signal::windows::CtrlC,
@@ -93,14 +97,14 @@ impl Signals {
 
     /// Returns the next signal; `None` if there will be none.
     pub(crate) async fn next(&mut self) -> Option<Signal> {
-        let stopped = tokio::select! {
-            () = STOP.notified() => Some(()),
-            () = RELOAD.notified() => return Some(Signal::Reload),
-            stopped = self.ctrl_c.recv() => stopped,
-            stopped = self.ctrl_break.recv() => stopped,
-            stopped = self.close.recv() => stopped,
-            stopped = self.shut_down.recv() => stopped,
-        };
-        stopped.map(|()| Signal::Stop)
+        tokio::select! {
+            () = STOP.notified() => Some(Signal::Stop),
+            () = STOP_AT_ONCE.notified() => Some(Signal::StopAtOnce),
+            () = RELOAD.notified() => Some(Signal::Reload),
+            signal = self.ctrl_c.recv() => signal.map(|()| Signal::Stop),
+            signal = self.ctrl_break.recv() => signal.map(|()| Signal::Stop),
+            signal = self.close.recv() => signal.map(|()| Signal::StopAtOnce),
+            signal = self.shut_down.recv() => signal.map(|()| Signal::StopAtOnce),
+        }
     }
 }

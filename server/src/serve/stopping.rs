@@ -26,6 +26,12 @@ pub(super) async fn take_signals(
     while let Some(signal) = signals.next().await {
         let orders = match signal {
             Signal::Stop => &stops,
+            #[cfg(windows)]
+            Signal::StopAtOnce => {
+                // The next order ends the drain that this one may begin.
+                let _ = stops.send(()).await;
+                &stops
+            }
             Signal::Reload => &reloads,
         };
         // A signal that finds the queue full adds nothing.
