@@ -326,7 +326,7 @@ int32_t phaselock_poll_event(phaselock_client client, phaselock_event *event);
 
 /* What a client knows of the world and of its connection. All but `state` and `player` are zero
  * before the first game. Counters start at 0 whenever a server is joined. While the connection is
- * lost, all values but `state` and `server_seconds` stay as they were. */
+ * lost, all values but `state`, `server_seconds`, `delay_ms` and `frames` stay as they were. */
 typedef struct phaselock_status {
     int32_t state;           /* as `phaselock_frame` returns it */
     int32_t player;          /* your player, or PHASELOCK_NOBODY before the first game */

@@ -183,6 +183,26 @@ fn a_burst_of_requests_is_refused_in_time_and_costs_nothing_else() {
 }
 
 #[test]
+fn most_of_the_status_stays_while_the_server_is_lost() {
+    let server = serve();
+    let game = load(&description()).expect("a description");
+    let client = join(game, &server.address().to_string(), "Ann", Some(walk));
+    run([client, client], 1.0, || status(client).ticks > 60);
+    server.stop("done");
+    run([client, client], 1.0, || status(client).state == PHASELOCK_WAITING);
+    let before = status(client);
+    run([client, client], 1.0, || status(client).frames >= before.frames + 100);
+    let after = status(client);
+    assert_ne!(after.state, PHASELOCK_PLAYING);
+    assert!(after.server_seconds > before.server_seconds);
+    // What the header excepts.
+    let ClientStatus { state, server_seconds, delay_ms, frames, .. } = after;
+    let expected = ClientStatus { state, server_seconds, delay_ms, frames, ..before };
+    assert_eq!(format!("{after:?}"), format!("{expected:?}"));
+    assert_eq!(close(client), 0);
+}
+
+#[test]
 fn a_prediction_cannot_call_its_own_client() {
     use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
     static CLIENT: AtomicU64 = AtomicU64::new(0);
