@@ -12,7 +12,7 @@
 //! For a server inside of your own program, see `phaselock_quic::local`. The manual for hosts is
 //! `server/HOSTING.md`.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 mod admin;
 mod agones;

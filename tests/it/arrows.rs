@@ -381,7 +381,7 @@ const SCREENS: Levels = &[
 ];
 
 const WINDOW_MODULES: Levels = &[
-    &["eyes", "files", "marks", "meter", "records", "setup", "watch"],
+    &["eyes", "files", "marks", "meter", "records", "setup", "tell", "watch"],
     &["overlay", "play", "replay", "talk"],
     &["developer", "graph", "presentation", "registry"],
     &["online", "people", "settings"],

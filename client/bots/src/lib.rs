@@ -10,7 +10,7 @@
 //! # }
 //! ```
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 mod program;
 mod report;

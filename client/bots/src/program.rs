@@ -1,6 +1,7 @@
 //! The bots' program: command line and output.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -126,7 +127,7 @@ pub fn run(games: &Games) -> ExitCode {
         return match wanted.write(command()) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
-                eprintln!("phaselock-bots: {error}");
+                tell(error);
                 ExitCode::FAILURE
             }
         };
@@ -137,12 +138,19 @@ pub fn run(games: &Games) -> ExitCode {
     };
     let filter = std::env::var("PHASELOCK_LOG_FILTER").ok().and_then(|text| text.parse().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
-    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_filter(filter);
+    let log = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    // A log that cannot be written is reported on standard error, too, which would panic.
+    let log = log.log_internal_errors(false).with_filter(filter);
     tracing_subscriber::registry().with(log).init();
     start(games, arguments).unwrap_or_else(|error| {
-        eprintln!("phaselock-bots: {error:#}");
+        tell(format_args!("{error:#}"));
         ExitCode::FAILURE
     })
+}
+
+/// Prints a line on standard error, if that is open; `eprintln!` would panic otherwise.
+fn tell(line: impl Display) {
+    let _ = writeln!(io::stderr(), "phaselock-bots: {line}");
 }
 
 fn start(games: &Games, arguments: Arguments) -> Result<ExitCode> {
@@ -190,7 +198,7 @@ async fn play_all(
         *reasons.entry(reason).or_default() += 1;
     }
     for (reason, count) in reasons {
-        eprintln!("phaselock-bots: {count} of {} not in the game: {reason}", mean.clients);
+        tell(format_args!("{count} of {} not in the game: {reason}", mean.clients));
     }
     if let Some(wished) = &arguments.game {
         print_other_games(wished, &reports);
@@ -207,10 +215,9 @@ fn print_other_games(wished: &str, reports: &[Report]) {
     }
     for (game, count) in others {
         let all = reports.len();
-        eprintln!(
-            "phaselock-bots: {count} of {all} played {game}: no room with a free seat played \
-             {wished}"
-        );
+        tell(format_args!(
+            "{count} of {all} played {game}: no room with a free seat played {wished}"
+        ));
     }
 }
 

@@ -25,7 +25,7 @@
 //! Three modules serve programs and are exempt: `load` reads motions from files, `record` writes
 //! the motion of a session to files, and `usage` phrases command line errors.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 pub mod advise;
 pub mod carried;

@@ -31,7 +31,7 @@
 //! *Invariant:* rendering allocates nothing and waits for nothing, and all samples are within -1 to
 //! 1.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 pub mod limiter;
 pub mod mixer;

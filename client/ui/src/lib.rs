@@ -20,7 +20,7 @@
 //! *Invariant:* nothing in this crate decides what a player may do, opens a connection, or reads
 //! one of the player's files.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 pub mod actions;
 pub mod background;

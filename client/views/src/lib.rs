@@ -8,7 +8,7 @@
 //! layers         building blocks of sounds
 //! ```
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 mod asteroids;
 mod layers;

@@ -13,7 +13,7 @@
 //!
 //! On other targets than WebAssembly there is nothing here.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 #![cfg(target_arch = "wasm32")]
 
 pub mod download;

@@ -32,7 +32,7 @@
 //!
 //! *Invariant:* except for lints, only `desktop`, `page` and `files` know the target platform.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 #[cfg(not(target_arch = "wasm32"))]
 mod desktop;
@@ -62,6 +62,7 @@ mod setup;
 mod shell;
 mod sounds;
 mod talk;
+mod tell;
 mod visit;
 mod watch;
 

@@ -253,6 +253,8 @@ fn say(event: ListEvent, listed: usize) {
 fn log(args: &Args) -> Result<()> {
     let level = if args.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
+    // A log that cannot be written is reported on standard error, too, which would panic.
+    let log = log.log_internal_errors(false);
     let started = match args.log {
         LogFormat::Text => log.with_ansi(false).try_init(),
         LogFormat::Json => log.json().flatten_event(true).try_init(),

@@ -12,6 +12,7 @@
 //! *Invariant:* nothing is stored on disk, and memory is bounded by [`core::Bounds`]. After a
 //! restart the list is complete again within half of [`core::LISTED_SECS`]: by then every server
 //! has announced itself again. Players who wait ask again, and lose only their order.
+#![warn(clippy::print_stderr)]
 
 pub mod agones;
 pub mod args;

@@ -1,5 +1,8 @@
 //! The directory's program.
 
+#![warn(clippy::print_stderr)]
+
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -18,7 +21,8 @@ fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("phaselock-directory: {error:#}");
+            // `eprintln!` would panic if nobody can read it.
+            let _ = writeln!(io::stderr(), "phaselock-directory: {error:#}");
             ExitCode::FAILURE
         }
     }

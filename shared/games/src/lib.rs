@@ -18,7 +18,7 @@
 //! *Invariant:* a game depends only on the seam ([`phaselock::game`]) and the fields of its
 //! records, never on snapshots, clocks or links.
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 pub mod asteroids;
 pub mod platformer;

@@ -83,7 +83,7 @@
 //! - Everything read from the network is validated before it changes anything, and bounded
 //!   ([`limits`]).
 
-#![warn(clippy::too_many_lines)]
+#![warn(clippy::too_many_lines, clippy::print_stderr)]
 
 pub mod address;
 pub mod client;

@@ -17,7 +17,7 @@
 //! A whole game, its server and two players:
 //!
 #![doc = concat!("```no_run\n", include_str!("../examples/walk.rs"), "```")]
-#![warn(clippy::too_many_lines)]
+#![warn(clippy::too_many_lines, clippy::print_stderr)]
 //!
 //! *Invariant:* except for tests, only this crate names quinn. It decides nothing about a game: it
 //! forwards packets, bounds its queues, and never waits for a peer that does not keep up.

@@ -28,6 +28,7 @@ use super::download::is_url;
 use super::links::LinkAction;
 use crate::settings::values::WindowSize;
 use crate::setup::{BOTS_DEFAULT, BOTS_MAX, Setup};
+use crate::tell::tell;
 use phaselock_lab::scene::Begin;
 
 /// Delay of a screenshot without --exit-after.
@@ -342,7 +343,7 @@ enum Sub {
 fn motion(path: &Path, games: &Games) -> Result<(String, Arc<MotionFile>), String> {
     let motion = load(path, games).map_err(|error| error.to_string())?;
     if let Some(hint) = motion.unit_hint() {
-        eprintln!("phaselock: {}: {hint}", path.display());
+        tell(format_args!("{}: {hint}", path.display()));
     }
     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
     Ok((name, Arc::new(motion)))

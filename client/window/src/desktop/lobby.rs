@@ -27,6 +27,7 @@ use crate::registry::Views;
 use crate::replay::{Loaded, Loading, OpenFilm};
 use crate::settings::Settings;
 use crate::setup::Wishes;
+use crate::tell::tell;
 use crate::visit::{End, Visit};
 
 /// What the player asked for in a frame, by screen.
@@ -398,7 +399,7 @@ impl Lobby for DesktopLobby {
             End::Left => {}
             End::Filmed(ended) => {
                 if let Ok(path) = &ended {
-                    eprintln!("phaselock: wrote {path}");
+                    tell(format_args!("wrote {path}"));
                 }
                 self.exported = Some(ended);
             }

@@ -52,6 +52,7 @@ use crate::settings::Store;
 use crate::settings::languages::Languages;
 use crate::settings::values::WindowSize;
 use crate::shell::{Opening, Shell};
+use crate::tell::tell;
 
 /// Name of the file of known servers, next to the settings.
 const SERVERS: &str = "servers.toml";
@@ -80,7 +81,7 @@ fn open(args: Args, views: &Views) -> Result<(), String> {
     let path = args.options.settings.clone();
     let store = Store::open(path.or_else(|| Some(folder()?.join("settings.toml"))));
     for problem in store.problems() {
-        eprintln!("phaselock: {problem}");
+        tell(problem);
     }
     let display = &store.settings.display;
     let WindowSize { width, height } = args.options.window.unwrap_or(display.window_size);

@@ -2,6 +2,8 @@
 
 use phaselock_lab::record::{MotionFiles, RecordError};
 
+use crate::tell::tell;
+
 /// Starts another motion file.
 pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
     if let Some(files) = files {
@@ -12,6 +14,6 @@ pub(crate) fn begin_file(files: Option<&mut MotionFiles>) {
 /// A recording that ends early does not end the game.
 pub(super) fn warn(recorded: Result<(), RecordError>) {
     if let Err(error) = recorded {
-        eprintln!("phaselock: {error}");
+        tell(error);
     }
 }

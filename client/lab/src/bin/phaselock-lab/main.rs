@@ -5,7 +5,7 @@
 //!      -> files (tables, plots out)
 //! ```
 
-#![cfg_attr(not(test), warn(clippy::too_many_lines))]
+#![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
 mod advise;
 mod args;
