@@ -127,7 +127,7 @@ impl Level {
 
     /// Returns a hash of the drawing, which tells levels apart.
     pub fn hash(&self) -> u64 {
-        run_hash(DRAWING.as_bytes())
+        hash_of(DRAWING)
     }
 
     /// Parses a drawing: `#` is solid, `-` a board, `^` spikes, `S` a spring, `o` a coin; `@` the
@@ -201,6 +201,12 @@ impl Level {
     }
 }
 
+/// Returns the hash of a drawing, whose lines may end with LF or with CRLF, which is how editors and
+/// Git may write them on Windows: records of the level belong to this hash.
+fn hash_of(drawing: &str) -> u64 {
+    run_hash(drawing.replace("\r\n", "\n").as_bytes())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::entities::{COINS_MAX, POSITION_X, POSITION_Y};
@@ -221,6 +227,17 @@ mod tests {
         }
         let holds = |field: Field, value: f32| field.unpack(field.pack(value)) == f64::from(value);
         assert!(holds(POSITION_X, level.width as f32) && holds(POSITION_Y, level.abyss() + 4.0));
+    }
+
+    #[test]
+    fn the_level_is_told_apart_by_its_drawing_and_not_by_line_ends() {
+        let drawing = DRAWING.replace("\r\n", "\n");
+        let (hash, crlf) = (run_hash(drawing.as_bytes()), drawing.replace('\n', "\r\n"));
+        assert_ne!(drawing, crlf);
+        assert_eq!([hash_of(&crlf), Level::the().hash()], [hash; 2]);
+        assert_ne!(hash_of(&drawing.replacen('o', " ", 1)), hash, "without a coin");
+        let (level, same) = (Level::read(&drawing), Level::read(&crlf));
+        assert_eq!((level.tiles, level.coins), (same.tiles, same.coins));
     }
 
     #[test]
