@@ -4,8 +4,8 @@ use std::ffi::{OsStr, OsString};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, value_parser};
-use clap_complete::Shell;
+use clap::{Arg, ArgAction, FromArgMatches as _, Subcommand as _, value_parser};
+use phaselock_cli::Documentation;
 use phaselock_quic::address::Address;
 
 use crate::config::{
@@ -42,16 +42,8 @@ pub enum Command {
     },
     /// Administer a running server.
     Ctl(Box<Ctl>),
-    /// Print a completion script.
-    Complete {
-        /// The shell.
-        shell: Shell,
-    },
-    /// Write the manual pages.
-    Man {
-        /// The folder for them.
-        folder: PathBuf,
-    },
+    /// Print a completion script, or write the manual pages.
+    Documentation(Documentation),
     /// Run recordings again and compare every tick.
     Verify {
         /// The files.
@@ -80,15 +72,8 @@ pub fn parse_from(
     judge: Judge<'_>,
 ) -> Result<Command, ConfigError> {
     let matches = command_line().try_get_matches_from(args)?;
-    if let Some(("completions", matches)) = matches.subcommand()
-        && let Some(shell) = matches.get_one::<Shell>("shell")
-    {
-        return Ok(Command::Complete { shell: *shell });
-    }
-    if let Some(("man", matches)) = matches.subcommand()
-        && let Some(folder) = matches.get_one::<PathBuf>("folder")
-    {
-        return Ok(Command::Man { folder: folder.clone() });
+    if let Ok(wanted) = Documentation::from_arg_matches(&matches) {
+        return Ok(Command::Documentation(wanted));
     }
     if let Some(("query", matches)) = matches.subcommand()
         && let Some(server) = matches.get_one::<Address>("server")
@@ -189,13 +174,6 @@ pub(crate) fn command_line() -> clap::Command {
                 .value_name("GAME")
                 .help("Name of the game [default: the server's first]"),
         );
-    let completions =
-        clap::Command::new("completions").about("Print a completion script for a shell").arg(
-            Arg::new("shell").value_name("SHELL").required(true).value_parser(value_parser!(Shell)),
-        );
-    let man = clap::Command::new("man").about("Write the manual pages into a folder").arg(
-        Arg::new("folder").value_name("FOLDER").required(true).value_parser(value_parser!(PathBuf)),
-    );
     let verify = clap::Command::new("verify")
         .about(
             "Run recordings again from their inputs and compare every tick; the exit status is 0 \
@@ -216,7 +194,15 @@ pub(crate) fn command_line() -> clap::Command {
         .args(options());
     // Allowed both before and after the subcommand.
     let to_find = options_to_find(&["admin-listen", "data-dir"]).map(|arg| arg.global(true));
-    clap::Command::new("phaselock-server")
+    let program = clap::Command::new("phaselock-server")
+        .subcommand(ctl::command().args(to_find))
+        .subcommand(health_check)
+        .subcommand(describe)
+        .subcommand(query)
+        .subcommand(show)
+        .subcommand(verify);
+    // These commands bring a description of their own, which the program's replaces.
+    Documentation::augment_subcommands(program)
         .version(env!("CARGO_PKG_VERSION"))
         .about("An authoritative game server")
         .after_help(
@@ -228,14 +214,6 @@ pub(crate) fn command_line() -> clap::Command {
         .arg(config_option())
         .arg(flag("check-config", "Check the settings and exit; the status is 0 if they are valid"))
         .args(options())
-        .subcommand(ctl::command().args(to_find))
-        .subcommand(health_check)
-        .subcommand(completions)
-        .subcommand(describe)
-        .subcommand(man)
-        .subcommand(query)
-        .subcommand(show)
-        .subcommand(verify)
 }
 
 fn flag(name: &'static str, help: &'static str) -> Arg {

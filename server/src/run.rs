@@ -1,13 +1,11 @@
 //! The dedicated server's program: runs the commands.
 
-use std::fs;
 use std::io::{self, Write as _};
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use clap_complete::Shell;
 use phaselock::games::Games;
+use phaselock_cli::Documentation;
 use serde_json::json;
 
 use crate::certificate;
@@ -18,9 +16,6 @@ use crate::games::check_games;
 use crate::preflight::preflight;
 use crate::serve::serve;
 use crate::{status, verify};
-
-/// The program's name, for completion scripts.
-const PROGRAM: &str = "phaselock-server";
 
 const SUCCESS: u8 = 0;
 const FAILURE: u8 = 1;
@@ -55,8 +50,7 @@ fn program(games: &Games) -> u8 {
         Command::HealthCheck { addr } => status::check_health(addr).map(|()| SUCCESS),
         Command::Query { server, is_json } => status::query(&server, is_json).map(|()| SUCCESS),
         Command::Ctl(ctl) => ctl.run().map(|()| SUCCESS),
-        Command::Complete { shell } => complete(shell),
-        Command::Man { folder } => write_manual(&folder),
+        Command::Documentation(wanted) => document(&wanted),
         Command::Describe { game } => describe(games, game),
         Command::Verify { files } => verify::run(games, &files),
     };
@@ -101,24 +95,8 @@ fn show(settings: &Settings, is_json: bool) -> Result<u8> {
     say(&lines.collect::<Vec<_>>().join("\n"))
 }
 
-fn complete(shell: Shell) -> Result<u8> {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut command_line(), PROGRAM, &mut script);
-    let mut script = String::from_utf8(script).context("the script is not text")?;
-    if shell == Shell::Bash {
-        // clap_complete 4.6 spells the name of a program with a dash in two ways, so that nothing
-        // after a subcommand would be completed.
-        let [told, meant] = ["__subcmd__", "__"].map(|dash| PROGRAM.replace('-', dash));
-        script = script.replace(&told, &meant);
-    }
-    io::stdout().write_all(script.as_bytes()).context("cannot write to the standard output")?;
-    Ok(SUCCESS)
-}
-
-fn write_manual(folder: &Path) -> Result<u8> {
-    let failed = || format!("cannot write the manual pages into {}", folder.display());
-    fs::create_dir_all(folder).with_context(failed)?;
-    clap_mangen::generate_to(command_line(), folder).with_context(failed)?;
+fn document(wanted: &Documentation) -> Result<u8> {
+    wanted.write(command_line()).map_err(anyhow::Error::msg)?;
     Ok(SUCCESS)
 }
 
@@ -130,6 +108,8 @@ fn describe(games: &Games, game: Option<String>) -> Result<u8> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
     use crate::commands::parse_from;
 
@@ -137,14 +117,12 @@ mod tests {
     fn manual_has_a_page_for_each_command_with_its_options() {
         let folder = tempfile::tempdir().expect("a folder");
         let pages = folder.path().join("man1");
-        write_manual(&pages).expect("it can be written");
+        document(&Documentation::Man { folder: pages.clone() }).expect("it can be written");
         for (name, word) in [("", "tick-hz"), ("-ctl", "admin-listen"), ("-ctl-drain", "within")] {
             let page = fs::read_to_string(pages.join(format!("phaselock-server{name}.1")));
             let option = format!("--{word}").replace('-', "\\-");
             assert!(page.expect("a page").contains(&option), "{name}: {option}");
         }
-        let error = write_manual(&pages.join("phaselock-server.1")).expect_err("a file");
-        assert!(error.to_string().contains("phaselock-server.1"), "{error:#}");
     }
 
     #[test]

@@ -38,7 +38,7 @@ const PAGES: [&str; 20] = [
 
 /// READMEs that crates.io shows, by their paths from the root. The book has the pages to which they
 /// lead instead.
-const CRATE_PAGES: [&str; 11] = [
+const CRATE_PAGES: [&str; 12] = [
     "client/bots/README.md",
     "client/sound/README.md",
     "client/ui/README.md",
@@ -47,6 +47,7 @@ const CRATE_PAGES: [&str; 11] = [
     "client/window/README.md",
     "server/README.md",
     "server/directory/README.md",
+    "shared/cli/README.md",
     "shared/games/README.md",
     "shared/quic/README.md",
     "tests/sim/README.md",

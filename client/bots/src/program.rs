@@ -15,8 +15,8 @@ use phaselock::games::Games;
 use phaselock::link::Conditions;
 use phaselock::wire::rooms::RoomCode;
 use phaselock::wire::text::read_name;
+use phaselock_cli::Documentation;
 use phaselock_lab::record::MotionFiles;
-use phaselock_lab::usage::{self, Documentation};
 use phaselock_quic::address::Address;
 use phaselock_quic::client::{Options, Pins};
 use phaselock_quic::clock::Clock;
@@ -118,7 +118,7 @@ pub fn command() -> clap::Command {
 /// Runs the program with these games: reads the command line, plays, and prints the figures. The
 /// exit status is 0 if all bots were in the game at the end.
 pub fn run(games: &Games) -> ExitCode {
-    let mistake = |error| usage::report("phaselock-bots", &error);
+    let mistake = |error| phaselock_cli::report("phaselock-bots", &error);
     let matches = match command().try_get_matches() {
         Ok(matches) => matches,
         Err(error) => return mistake(error),
@@ -251,6 +251,6 @@ mod tests {
         let about = command().get_about().expect("a description").to_string();
         assert!(about.starts_with("Joins a server with headless clients"), "{about}");
         let mistake = parse("phaselock-bots").expect_err("no server");
-        assert!(usage::sentence(&mistake).contains("<ADDRESS>"), "{mistake}");
+        assert!(phaselock_cli::sentence(&mistake).contains("<ADDRESS>"), "{mistake}");
     }
 }

@@ -22,8 +22,8 @@
 //!   All randomness is seeded.
 //! - No method is reimplemented here: the measured code is the code that plays.
 //!
-//! Three modules serve programs and are exempt: `load` reads motions from files, `record` writes
-//! the motion of a session to files, and `usage` phrases command line errors.
+//! Two modules serve programs and are exempt: `load` reads motions from files, and `record` writes
+//! the motion of a session to files.
 
 #![cfg_attr(not(test), warn(clippy::too_many_lines, clippy::print_stderr))]
 
@@ -47,7 +47,6 @@ pub mod strokes;
 pub mod sweep;
 pub mod thesis;
 pub mod track;
-pub mod usage;
 
 pub use carried::Carried;
 pub use contender::Contender;

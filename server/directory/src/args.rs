@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand, ValueEnum};
-use clap_complete::Shell;
 use phaselock::limits::{NAME_BYTES_MAX, REGION_BYTES_MAX};
+use phaselock_cli::Documentation;
 use phaselock_quic::address::{Address, DIRECTORY_PORT};
 
 use crate::agones::AgonesSettings;
@@ -162,18 +162,9 @@ pub enum DirectoryCommand {
         )]
         directory: Address,
     },
-    /// Print a completion script for a shell
-    Completions {
-        /// Shell that will read the script
-        #[arg(value_name = "SHELL")]
-        shell: Shell,
-    },
-    /// Write the manual pages into a folder
-    Man {
-        /// Folder; created if it does not exist
-        #[arg(value_name = "FOLDER")]
-        folder: PathBuf,
-    },
+    /// Print a completion script, or write the manual pages
+    #[command(flatten)]
+    Documentation(Documentation),
 }
 
 /// Parses an address to listen on. A port on its own means every IPv4 and IPv6 address of the
@@ -215,6 +206,11 @@ mod tests {
         let args = parse("phaselock-directory list example.org").unwrap();
         let Some(DirectoryCommand::List { directory }) = args.command else { panic!("it lists") };
         assert_eq!(directory.to_string(), "example.org:4435");
+        let args = parse("phaselock-directory man pages").unwrap();
+        let Some(DirectoryCommand::Documentation(wanted)) = args.command else {
+            panic!("it documents itself")
+        };
+        assert_eq!(wanted, Documentation::Man { folder: "pages".into() });
     }
     #[test]
     fn allocators_are_parsed() {

@@ -6,7 +6,6 @@
 //!               |     +-> http: requests of browsers
 //!               |     +-> agones: requests to Agones' allocator
 //!               +-> ask: list and health of a running directory
-//!               +-> documentation: completions and manual pages
 //! ```
 //!
 //! *Invariant:* nothing is stored on disk, and memory is bounded by [`core::Bounds`]. After a
@@ -18,7 +17,6 @@ pub mod agones;
 pub mod args;
 pub mod ask;
 pub mod core;
-pub mod documentation;
 pub mod drive;
 pub mod http;
 mod pem;

@@ -5,18 +5,22 @@
 use std::io::{self, Write as _};
 use std::process::ExitCode;
 
-use clap::Parser as _;
+use clap::{CommandFactory as _, Parser as _};
 use phaselock_directory::args::{Args, DirectoryCommand};
-use phaselock_directory::{ask, documentation, drive};
+use phaselock_directory::{ask, drive};
 
 fn main() -> ExitCode {
-    let args = Args::parse();
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(error) => return phaselock_cli::report("phaselock-directory", &error),
+    };
     let done = match &args.command {
         None => drive::run(&args),
         Some(DirectoryCommand::List { directory }) => ask::print_list(directory),
         Some(DirectoryCommand::Healthcheck { directory }) => ask::check_health(directory),
-        Some(DirectoryCommand::Completions { shell }) => documentation::complete(*shell),
-        Some(DirectoryCommand::Man { folder }) => documentation::write_manual(folder),
+        Some(DirectoryCommand::Documentation(wanted)) => {
+            wanted.write(Args::command()).map_err(anyhow::Error::msg)
+        }
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::error::{ContextKind, ContextValue};
+use phaselock_cli::sentence;
 use phaselock_quic::identity::IdentityError;
 use thiserror::Error;
 
@@ -110,30 +110,12 @@ impl ConfigError {
                 let _ = error.print();
                 return 0;
             }
-            Self::Usage(error) => complain(&usage(error)),
+            Self::Usage(error) => complain(&format!("error: {}", sentence(error))),
             Self::Mistakes(mistakes) => {
                 let told = mistakes.iter().map(|mistake| format!("error: {mistake}"));
                 complain(&told.collect::<Vec<_>>().join("\n"));
             }
         }
         2
-    }
-}
-
-/// Returns a mistake on the command line as one line.
-pub(super) fn usage(error: &clap::Error) -> String {
-    // clap's first paragraph is the mistake; the rest repeats the help.
-    let text = error.to_string();
-    let first = text.split("\n\n").next().unwrap_or_default();
-    let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    let meant = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
-    let meant = meant.into_iter().find_map(|kind| match error.get(kind)? {
-        ContextValue::String(name) => Some(name.clone()),
-        ContextValue::Strings(names) => names.first().cloned(),
-        _ => None,
-    });
-    match meant {
-        Some(name) => format!("{line}; did you mean {name}? See --help"),
-        None => format!("{line}; see --help"),
     }
 }

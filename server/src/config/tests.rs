@@ -468,7 +468,7 @@ fn unknown_names_are_errors_with_the_nearest_or_all_known_ones() {
     }
     match run(&["--tick-rate=6"], &[]) {
         Err(ConfigError::Usage(error)) => {
-            let line = error::usage(&error);
+            let line = phaselock_cli::sentence(&error);
             assert!(line.contains("'--tick-rate'") && !line.contains('\n'), "{line}");
             assert!(line.ends_with("; did you mean --tick-hz? See --help"), "{line}");
         }
@@ -563,6 +563,7 @@ fn usage_is_for_clap_to_explain() {
         (&["--bots"], 2, true),
         (&["--bots=1", "--bots=2"], 2, true),
         (&["serve"], 2, true),
+        (&["ctl"], 2, true),
         (&["config", "--help"], 0, false),
         (&["config", "--bogus"], 2, true),
         (&["--watch-config", "yes"], 2, true),
@@ -571,6 +572,8 @@ fn usage_is_for_clap_to_explain() {
         match run(args, &["PHASELOCK_BOTS=x"]) {
             Err(ConfigError::Usage(error)) => {
                 assert_eq!((error.exit_code(), error.use_stderr()), (code, to_stderr), "{args:?}");
+                // A mistake, or a page of help.
+                assert_eq!(error.to_string().starts_with("error: "), to_stderr, "{args:?}");
             }
             other => panic!("{args:?} gave {other:?}"),
         }

@@ -6,6 +6,7 @@ use clap::{Args, Subcommand};
 
 /// Administer a running server on this machine
 #[derive(Args, Clone, Debug)]
+#[command(arg_required_else_help = false)]
 pub(super) struct CtlArgs {
     /// Print answers as JSON
     #[arg(long, global = true)]

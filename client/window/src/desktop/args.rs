@@ -17,11 +17,11 @@ use phaselock::games::Games;
 use phaselock::invitation::Invitation;
 use phaselock::time::Micros;
 use phaselock::wire::text::{NameError, read_name};
+use phaselock_cli::{Documentation, sentence};
 use phaselock_lab::Contender;
 use phaselock_lab::file::MotionFile;
 use phaselock_lab::formulas::Formula;
 use phaselock_lab::load::load;
-use phaselock_lab::usage::{Documentation, mistake};
 
 use super::console::Console;
 use super::download::is_url;
@@ -219,7 +219,7 @@ impl ArgsError {
     pub(super) fn report(&self, console: &Console) -> ExitCode {
         match self {
             Self::Clap(error) if error.use_stderr() => {
-                console.complain(&mistake(error));
+                console.complain(&sentence(error));
                 ExitCode::from(2)
             }
             Self::Clap(error) => {
@@ -383,7 +383,6 @@ mod tests {
     use phaselock::clock::pll::LoopFilter;
     use phaselock::link::PROFILES;
     use phaselock::motion::choice::Choice;
-    use phaselock_lab::usage::sentence;
 
     use super::*;
     use crate::setup::Wishes;

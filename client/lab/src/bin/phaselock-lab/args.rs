@@ -7,8 +7,8 @@ use std::thread;
 use clap::{Parser, Subcommand};
 use phaselock::link::{ConditionsError, PROFILES};
 use phaselock::motion::waypoints::{Extrapolator, HORIZON_BOUNDS, Joining};
+use phaselock_cli::Documentation;
 use phaselock_lab::load;
-use phaselock_lab::usage::Documentation;
 use phaselock_lab::{Contender, LabNetwork, LabSetup, SendPolicy};
 
 /// Measures which of Phaselock's methods shows a motion best over a network.
@@ -270,7 +270,7 @@ fn sending(text: &str) -> Result<SendPolicy, String> {
 
 #[cfg(test)]
 mod tests {
-    use phaselock_lab::usage;
+    use phaselock_cli::sentence;
 
     use super::*;
 
@@ -313,7 +313,7 @@ mod tests {
             ("advise zigzag --send-rate 0", "updates per second from 0.5 to 240"),
             ("thesis --frob", "unexpected argument '--frob'"),
         ] {
-            let sentence = usage::sentence(&parse(line).expect_err(line));
+            let sentence = sentence(&parse(line).expect_err(line));
             assert!(sentence.contains(says) && !sentence.contains('\n'), "{line}: {sentence}");
         }
     }

@@ -17,14 +17,13 @@ mod thesis;
 use std::process::ExitCode;
 
 use clap::{CommandFactory as _, Parser as _};
-use phaselock_lab::usage;
 
 use args::{Args, Command};
 
 fn main() -> ExitCode {
     let args = match Args::try_parse() {
         Ok(args) => args,
-        Err(error) => return usage::report("phaselock-lab", &error),
+        Err(error) => return phaselock_cli::report("phaselock-lab", &error),
     };
     let games = phaselock_games::all();
     let done = match args.command {

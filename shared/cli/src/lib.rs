@@ -1,15 +1,44 @@
-//! Reports mistakes on the command line in one sentence, and writes a program's own documentation.
+//! Manual pages and completions of programs whose command line is made with clap, and mistakes on
+//! the command line in one sentence.
+//!
+//! ```
+//! use clap::{CommandFactory as _, Parser};
+//! use phaselock_cli::{Documentation, sentence};
+//!
+//! #[derive(Parser)]
+//! #[command(name = "example")]
+//! struct Args {
+//!     #[command(subcommand)]
+//!     command: Command,
+//! }
+//!
+//! #[derive(clap::Subcommand)]
+//! enum Command {
+//!     Play,
+//!     #[command(flatten)]
+//!     Documentation(Documentation),
+//! }
+//!
+//! let args = Args::try_parse_from(["example", "completions", "bash"]).expect("a command");
+//! if let Command::Documentation(wanted) = args.command {
+//!     wanted.write(Args::command()).expect("a script");
+//! }
+//!
+//! let error = Args::try_parse_from(["example", "plya"]).err().expect("a mistake");
+//! assert_eq!(sentence(&error), "unrecognized subcommand 'plya'; did you mean play? See --help");
+//! ```
 
 use std::fs;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Subcommand;
+use clap::error::{ContextKind, ContextValue};
 use clap_complete::Shell;
 
 /// Commands with which a program documents itself.
-#[derive(Clone, Debug, PartialEq, Subcommand)]
+#[derive(Clone, Debug, PartialEq, Eq, Subcommand)]
 pub enum Documentation {
     /// Print a completion script for a shell
     Completions {
@@ -61,28 +90,35 @@ fn completion_script(shell: Shell, command: &mut clap::Command) -> String {
     script.replace(&told, &meant)
 }
 
-/// Prints help, or a mistake as a sentence, and returns the exit code.
+/// Prints help, or a mistake as a sentence, and returns the exit code: 0 for help and the version,
+/// which go to standard output, otherwise 2.
 pub fn report(program: &str, error: &clap::Error) -> ExitCode {
     // A closed pipe is the reader's choice.
     if !error.use_stderr() {
         let _ = error.print();
         return ExitCode::SUCCESS;
     }
-    let _ = writeln!(io::stderr(), "{program}: {}", mistake(error));
+    let _ = writeln!(io::stderr(), "{program}: {}", sentence(error));
     ExitCode::from(2)
 }
 
-/// The mistake as a sentence, and where to look for help.
-pub fn mistake(error: &clap::Error) -> String {
-    format!("{}; see --help", sentence(error))
-}
-
-/// clap's first paragraph on one line.
+/// Returns a mistake in one line: what is wrong, what was probably meant, and where to find help.
 pub fn sentence(error: &clap::Error) -> String {
+    // clap's first paragraph is the mistake; the rest repeats the help.
     let text = error.to_string();
     let first = text.split("\n\n").next().unwrap_or_default();
     let line = first.split_whitespace().collect::<Vec<_>>().join(" ");
-    line.strip_prefix("error: ").unwrap_or(&line).to_owned()
+    let line = line.strip_prefix("error: ").unwrap_or(&line);
+    let meant = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
+    let meant = meant.into_iter().find_map(|kind| match error.get(kind)? {
+        ContextValue::String(name) => Some(name.clone()),
+        ContextValue::Strings(names) => names.first().cloned(),
+        _ => None,
+    });
+    match meant {
+        Some(name) => format!("{line}; did you mean {name}? See --help"),
+        None => format!("{line}; see --help"),
+    }
 }
 
 #[cfg(test)]
@@ -114,5 +150,20 @@ mod tests {
     fn script_for_bash_spells_the_program_in_one_way() {
         let script = completion_script(Shell::Bash, &mut command());
         assert!(script.contains("--fast") && !script.contains("two__subcmd__words"), "{script}");
+    }
+
+    #[test]
+    fn mistakes_are_sentences() {
+        let command = command();
+        for (word, says) in [
+            ("--fats", "unexpected argument '--fats' found; did you mean --fast? See --help"),
+            ("mann", "unrecognized subcommand 'mann'; did you mean man? See --help"),
+            ("--x", "unexpected argument '--x' found; see --help"),
+            // clap spreads it over lines.
+            ("man", "the following required arguments were not provided: <FOLDER>; see --help"),
+        ] {
+            let error = command.clone().try_get_matches_from(["two-words", word]).unwrap_err();
+            assert_eq!(sentence(&error), says);
+        }
     }
 }
