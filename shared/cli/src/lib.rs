@@ -112,7 +112,8 @@ pub fn sentence(error: &clap::Error) -> String {
     let meant = [ContextKind::SuggestedArg, ContextKind::SuggestedSubcommand];
     let meant = meant.into_iter().find_map(|kind| match error.get(kind)? {
         ContextValue::String(name) => Some(name.clone()),
-        ContextValue::Strings(names) => names.first().cloned(),
+        // The most similar comes last.
+        ContextValue::Strings(names) => names.last().cloned(),
         _ => None,
     });
     match meant {
@@ -154,9 +155,10 @@ mod tests {
 
     #[test]
     fn mistakes_are_sentences() {
-        let command = command();
+        let command = command().subcommand(clap::Command::new("main"));
         for (word, says) in [
             ("--fats", "unexpected argument '--fats' found; did you mean --fast? See --help"),
+            // More similar than `main`.
             ("mann", "unrecognized subcommand 'mann'; did you mean man? See --help"),
             ("--x", "unexpected argument '--x' found; see --help"),
             // clap spreads it over lines.
