@@ -144,20 +144,21 @@ mod tests {
     #[cfg(unix)]
     #[test]
     fn notifications_work_by_path_and_by_abstract_name() {
-        use std::os::unix::net::{SocketAddr, UnixDatagram};
+        use std::os::unix::net::UnixDatagram;
 
         let dir = tempfile::tempdir().expect("a directory");
         let path = dir.path().join("notify");
         let by_path = UnixDatagram::bind(&path).expect("a socket");
-        let mut listeners = vec![(by_path, path.into_os_string())];
+        let listeners = std::iter::once((by_path, path.into_os_string()));
         #[cfg(target_os = "linux")]
-        {
+        let listeners = {
             use std::os::linux::net::SocketAddrExt;
+            use std::os::unix::net::SocketAddr;
             let name = format!("phaselock-test-{}", std::process::id());
             let address = SocketAddr::from_abstract_name(&name).expect("a name");
             let by_name = UnixDatagram::bind_addr(&address).expect("a socket");
-            listeners.push((by_name, format!("@{name}").into()));
-        }
+            listeners.chain(std::iter::once((by_name, format!("@{name}").into())))
+        };
         for (listener, name) in listeners {
             let notifier = Notifier(socket::Socket::to(&name));
             notifier.send("READY=1");

@@ -415,7 +415,10 @@ mod tests {
 
         // Damaged, truncated, partial, and under a name that the server never writes or removes.
         let path = |name: &str| dir.path().join("rooms").join(name);
-        for other in ["con.room", "_monday.room"] {
+        // Some versions of Windows take the first for a device.
+        let others: &[_] =
+            if cfg!(windows) { &["_monday.room"] } else { &["_monday.room", "con.room"] };
+        for other in others {
             fs::copy(path("friday.room"), path(other)).expect("it can be written");
         }
         let mut bytes = fs::read(path("1.room")).expect("it is there");
@@ -430,9 +433,8 @@ mod tests {
         let names = fs::read_dir(path("")).expect("a directory").filter_map(Result::ok);
         let mut names: Vec<_> = names.map(|it| it.file_name()).collect();
         names.sort();
-        let others = ["_monday.room", "con.room"];
-        assert!(others.iter().all(|other| names.iter().any(|name| name == other)));
-        names.retain(|name| others.iter().all(|other| name != other));
+        assert!(others.iter().all(|other| names.iter().any(|name| name == *other)));
+        names.retain(|name| others.iter().all(|other| name != *other));
         assert_eq!(names, ["1.damaged", "2.damaged", "_aux.room", "friday.room"]);
     }
 

@@ -37,7 +37,8 @@ fn texts(folder: &str, extensions: &[&str]) -> Vec<(String, String)> {
             } else if is_wanted {
                 let text = fs::read_to_string(&path).expect("a source is text");
                 let name = path.strip_prefix(root()).unwrap_or(&path).display().to_string();
-                found.push((name, text));
+                // As the tests write it, also on Windows.
+                found.push((name.replace('\\', "/"), text));
             }
         }
     }

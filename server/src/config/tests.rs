@@ -3,7 +3,6 @@
 use std::ffi::OsString;
 use std::fs;
 use std::net::SocketAddr;
-use std::path::PathBuf;
 
 use phaselock::identity::PublicKey;
 use phaselock::motion::SendRule;
@@ -495,6 +494,7 @@ fn variables_of_others_and_empty_ones_are_left_alone() {
 #[test]
 fn text_that_is_not_unicode_is_an_error_except_in_paths() {
     use std::os::unix::ffi::OsStringExt;
+    use std::path::PathBuf;
 
     let odd = || OsString::from_vec(b"a\xff".to_vec());
     let run = |name: &str| {
