@@ -1,6 +1,6 @@
-# A Windows of Wine for the scripts in this folder, which source this file after lib.sh. It is in $dir, with neither
-# settings nor windows of the user's Wine. Debian's Wine 8 lacks bcryptprimitives.dll, which the standard library needs:
-# a stub lies beside the programs that run here, and is no part of them.
+# Windows under Wine, for the scripts in this folder, which source this file after lib.sh. It is in $dir, apart
+# from the user's Wine with its settings and windows. Debian's Wine 8 lacks bcryptprimitives.dll, which the standard
+# library needs: a stub lies beside the programs that run here, and is no part of them.
 
 available() { # PROGRAM PACKAGES: installs them, or says that they cannot be had
   needs "$@" || { echo "NOT DONE: $2 cannot be installed here" >&2; exit 77; }

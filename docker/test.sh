@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Builds the image and tests it on a real engine.
 #   docker/test.sh [PHASELOCK-BOTS [IMAGE]]
-# PHASELOCK-BOTS is the clients' program, which is built by default. With IMAGE, the engine has an
-# image of that name already, which is tested instead.
+# PHASELOCK-BOTS is the clients' program; by default it is built. With IMAGE, no image is built: the
+# engine must have this one, which is tested instead.
 # Afterwards it removes everything that it made, except for the builder's cache.
 set -euo pipefail
 

@@ -34,7 +34,7 @@ type Program = fn(&Games) -> u8;
 static JOB: OnceLock<(Games, Program)> = OnceLock::new();
 /// Where to report the state.
 static STATUS: OnceLock<ServiceStatusHandle> = OnceLock::new();
-/// Number of reports that the server is starting or stopping: that it grows shows progress.
+/// Number of reports that the server is starting or stopping. Windows sees progress as it grows.
 static CHECKPOINT: AtomicU32 = AtomicU32::new(0);
 
 define_windows_service!(entry, main);
@@ -70,8 +70,8 @@ pub(crate) fn report_stopping(within: Duration) {
     report(ServiceState::StopPending, within, 0);
 }
 
-/// Carries out what the system asks for. After a stop it asks for nothing more, whatever the
-/// service accepts: shutdown then comes as an event of the console, which services get as well.
+/// Carries out what the system asks for. After a stop, Windows sends no more controls, whatever the
+/// service accepts; shutdown then comes as a console event, which services get as well.
 fn handle(control: ServiceControl) -> ServiceControlHandlerResult {
     match control {
         ServiceControl::Stop => {

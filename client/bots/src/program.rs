@@ -139,7 +139,7 @@ pub fn run(games: &Games) -> ExitCode {
     let filter = std::env::var("PHASELOCK_LOG_FILTER").ok().and_then(|text| text.parse().ok());
     let filter = filter.unwrap_or_else(|| Targets::new().with_default(LevelFilter::ERROR));
     let log = tracing_subscriber::fmt::layer().with_writer(io::stderr);
-    // A log that cannot be written is reported on standard error, too, which would panic.
+    // Otherwise a line that cannot be written is reported by `eprintln!`, which would panic.
     let log = log.log_internal_errors(false).with_filter(filter);
     tracing_subscriber::registry().with(log).init();
     start(games, arguments).unwrap_or_else(|error| {
@@ -148,7 +148,7 @@ pub fn run(games: &Games) -> ExitCode {
     })
 }
 
-/// Prints a line on standard error, if that is open; `eprintln!` would panic otherwise.
+/// Prints a line on standard error. Ignores failures; `eprintln!` would panic.
 fn tell(line: impl Display) {
     let _ = writeln!(io::stderr(), "phaselock-bots: {line}");
 }

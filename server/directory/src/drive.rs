@@ -253,7 +253,7 @@ fn say(event: ListEvent, listed: usize) {
 fn log(args: &Args) -> Result<()> {
     let level = if args.verbose { LevelFilter::DEBUG } else { LevelFilter::INFO };
     let log = tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr);
-    // A log that cannot be written is reported on standard error, too, which would panic.
+    // Otherwise a line that cannot be written is reported by `eprintln!`, which would panic.
     let log = log.log_internal_errors(false);
     let started = match args.log {
         LogFormat::Text => log.with_ansi(false).try_init(),

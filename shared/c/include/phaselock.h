@@ -359,16 +359,16 @@ int32_t phaselock_get_status(phaselock_client client, phaselock_status *status);
 int32_t phaselock_setup(phaselock_client client, uint8_t *bytes, size_t capacity);
 
 /* Sends a chat line to all players with the next frame; it also comes back as PHASELOCK_EVENT_CHAT.
- * At most PHASELOCK_LINE_BYTES_MAX bytes. The server accepts one line per second, in bursts of up to four;
- * it refuses others, and lines without visible characters, with PHASELOCK_EVENT_REFUSED.
+ * At most PHASELOCK_LINE_BYTES_MAX bytes. The server accepts one line per second, in bursts of up
+ * to four; it refuses others, and lines without visible characters, with PHASELOCK_EVENT_REFUSED.
  *
  * PHASELOCK_NOT_PLAYING: the client is neither playing nor watching.
  * PHASELOCK_TOO_MANY: 64 messages are waiting to be sent; try again after the next frame. */
 int32_t phaselock_say(phaselock_client client, const char *text);
 
 /* Sends a request to the rules with the next frame, in the game's format: reliable, in order, at
- * most PHASELOCK_REQUEST_BYTES_MAX bytes. The server accepts four per second, in bursts of up to eight;
- * it refuses others, and what the rules do not understand, with PHASELOCK_EVENT_REFUSED.
+ * most PHASELOCK_REQUEST_BYTES_MAX bytes. The server accepts four per second, in bursts of up to
+ * eight; it refuses others, and what the rules do not understand, with PHASELOCK_EVENT_REFUSED.
  *
  * PHASELOCK_BAD_ARGUMENT: `length` is above the maximum, or `bytes` is NULL and `length` is not 0.
  * PHASELOCK_NOT_PLAYING, PHASELOCK_TOO_MANY: as for `phaselock_say`. */

@@ -160,10 +160,10 @@ impl Games {
         self
     }
 
-    /// Sets the version of the program, three numbers by [Semantic Versioning](https://semver.org).
-    /// A client states it, and a server compares: hosts can name the oldest one that may join, and
-    /// players whose build does not match are told which side is older. Without this, it is the
-    /// version of this crate.
+    /// Sets the version of the program, as in [Semantic Versioning](https://semver.org). By
+    /// default, it is the version of this crate. A client states it, and the server compares it
+    /// with its own: hosts can name the oldest version that may join, and players whose build does
+    /// not match are told which side is older.
     #[must_use]
     pub fn of_version(self, version: &'static str) -> Self {
         Self { version, ..self }

@@ -216,7 +216,7 @@ fn append(path: &Path, end: FileEnd, line: &str) -> Result<(), PinError> {
 }
 
 /// Waits for a lock, and carries on without it if another program keeps it or the file system
-/// cannot lock. It only keeps a client from reading a line that is being written.
+/// cannot lock. The lock only keeps a client from reading a line that is being written.
 fn wait_for_lock(try_lock: impl Fn() -> Result<(), TryLockError>) {
     let end = Instant::now() + LOCK_TIMEOUT;
     while matches!(try_lock(), Err(TryLockError::WouldBlock)) && Instant::now() < end {

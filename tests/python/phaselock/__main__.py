@@ -110,7 +110,7 @@ def main() -> int:
     # aioquic's; errors are raised as well.
     logging.getLogger("quic").setLevel(logging.CRITICAL)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # On Windows, a file's encoding holds few of the letters of names and chat.
+        # On Windows, the encoding of files lacks many letters of names and chat.
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         play(arguments)

@@ -13,7 +13,7 @@ SCHEME = "phaselock://"
 PORT = 4433
 LINK_BYTES_MAX = 400
 HOST_BYTES_MAX = 253
-# In a link, the percent sign before a zone is written so (RFC 6874); a plain one is accepted too.
+# The percent sign before a zone, as links write it (RFC 6874); a plain one is accepted too.
 ZONE_SIGN = "%25"
 NAME_CHARACTERS = set(string.ascii_letters + string.digits + "-._")
 FINGERPRINT = re.compile("sha256:[0-9A-Fa-f]{64}")

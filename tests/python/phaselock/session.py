@@ -17,7 +17,7 @@ from .snapshots import Reader, Snapshot, States
 
 ACK_MASK_BITS = 32
 CLOCK_SAMPLES_MAX = 64
-# Chat lines and refusals that wait to be taken; the oldest make room.
+# Chat lines and refusals that wait to be taken; beyond it, the oldest are dropped.
 NOTICES_MAX = 512
 # A sample this far from the others means that the server has lost or gained time.
 CLOCK_STEP_MICROS = 200_000

@@ -2,7 +2,7 @@
 //!
 //! The program is not a console program, so that no console opens beside the window. It attaches
 //! itself to the console of the program that started it, such as a shell, and prints there. Started
-//! by a click or a link, it has none, and shows in a message box why it cannot start or has crashed.
+//! by a click or a link, it has none, and a message box shows why it cannot start or has crashed.
 
 use std::io::{self, Write as _};
 

@@ -201,8 +201,8 @@ impl Level {
     }
 }
 
-/// Returns the hash of a drawing, whose lines may end with LF or with CRLF, which is how editors and
-/// Git may write them on Windows: records of the level belong to this hash.
+/// Returns the hash of a drawing. LF and CRLF, which editors and Git may write on Windows, give the
+/// same hash, since records of the level belong to it.
 fn hash_of(drawing: &str) -> u64 {
     run_hash(drawing.replace("\r\n", "\n").as_bytes())
 }

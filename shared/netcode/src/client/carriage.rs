@@ -48,7 +48,7 @@ pub trait Carriage {
     /// Takes the next event, if there is one.
     fn poll_event(&mut self) -> Option<Event<Self::Bytes>>;
 
-    /// Whether another control message can be sent. Until then, messages wait in the session,
+    /// Whether another control message can be sent. While it cannot, messages wait in the session,
     /// which refuses the player's requests if there are too many.
     fn takes_control(&self) -> bool {
         true

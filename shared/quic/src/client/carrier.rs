@@ -30,7 +30,7 @@ use crate::verify::{CertificateSeen, client_config};
 
 /// How long to wait for an answer from an address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
-/// The longest duration of a goodbye, less than the second for which a player waits.
+/// The longest duration of a goodbye. Shorter than the second for which the player waits.
 const GOODBYE: Duration = Duration::from_millis(900);
 
 /// A connection that failed or ended by itself, so that another attempt may succeed.
@@ -98,7 +98,7 @@ impl Carrier {
             let Output::Connect { redirect } = output else {
                 continue; // There is no connection to send it on.
             };
-            // Those for an earlier connection: the session sends none before it is connected.
+            // Drop those for an earlier connection: the session sends none before it is connected.
             while self.messages.try_recv().is_ok() {}
             let connect = self.options.connect(redirect, &mut self.key, &self.events);
             let connected = tokio::select! {
@@ -331,7 +331,7 @@ struct Trust {
     is_known: bool,
 }
 
-/// Does work with files on a thread of its own, since a network drive may hang.
+/// Works with files on a thread of its own, since a network drive may hang.
 async fn on_disk<T: Send + 'static, E: ToString + Send + 'static>(
     work: impl FnOnce() -> Result<T, E> + Send + 'static,
 ) -> Result<T, Disconnect> {

@@ -82,7 +82,7 @@ pub(super) fn is_private(path: &Path) -> io::Result<bool> {
 }
 
 /// Restricts the key to the user of this process, unless only administrators can access it besides.
-/// If that fails, as with read-only secrets, or if nobody can tell, the server warns.
+/// If that fails, as with read-only secrets, or if it cannot tell, the server warns.
 pub(crate) fn keep_private(key: &Path) {
     let file = key.display();
     match is_private(key) {
