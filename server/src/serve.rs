@@ -29,7 +29,7 @@ pub(crate) use self::moving::find_exits;
 use self::plan::Plan;
 #[cfg(test)]
 pub(crate) use self::plan::room_config;
-use self::stopping::{Stopping, take_reloads, take_signals};
+use self::stopping::{STOPS_MAX, Stopping, take_reloads, take_signals};
 use crate::agones::Sidecar;
 use crate::certificate::{Presented, identity};
 use crate::config::{Config, ConfigError, Settings};
@@ -264,7 +264,7 @@ fn start_tasks(
     notifier: &Notifier,
     watch: &Watch,
 ) -> mpsc::Receiver<()> {
-    let (stops, stop) = mpsc::channel(1);
+    let (stops, stop) = mpsc::channel(STOPS_MAX);
     let (reloads, reload) = mpsc::channel(1);
     watch.spawn("the signal task", take_signals(signals, stops, reloads));
     let reloading = take_reloads(reload, reloader.clone(), notifier.clone());

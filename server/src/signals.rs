@@ -13,7 +13,7 @@ pub(crate) enum Signal {
     Stop,
     /// The end of the console, and the system's shutdown: Windows ends the process some seconds
     /// later, even if it is still saving its rooms, so there is no time to drain.
-    #[cfg(windows)]
+    #[cfg(any(windows, test))]
     StopAtOnce,
     /// SIGHUP; as a Windows service, changed parameters.
     Reload,

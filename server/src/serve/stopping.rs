@@ -17,6 +17,9 @@ use crate::people::{Exits, redirected};
 use crate::reload::Reloader;
 use crate::signals::{Signal, Signals};
 
+/// Orders to stop that mean something: the first may begin a drain, and the second ends it.
+pub(super) const STOPS_MAX: usize = 2;
+
 /// Sorts signals into orders to stop and to reload.
 pub(super) async fn take_signals(
     mut signals: Signals,
@@ -24,17 +27,21 @@ pub(super) async fn take_signals(
     reloads: mpsc::Sender<()>,
 ) {
     while let Some(signal) = signals.next().await {
-        let orders = match signal {
-            Signal::Stop => &stops,
-            #[cfg(windows)]
-            Signal::StopAtOnce => {
-                // The next order ends the drain that this one may begin.
-                let _ = stops.send(()).await;
-                &stops
-            }
-            Signal::Reload => &reloads,
-        };
-        // A signal that finds the queue full adds nothing.
+        pass_on(signal, &stops, &reloads);
+    }
+}
+
+/// Gives the orders that a signal means.
+fn pass_on(signal: Signal, stops: &mpsc::Sender<()>, reloads: &mpsc::Sender<()>) {
+    let (orders, count) = match signal {
+        Signal::Stop => (stops, 1),
+        // The second order ends the drain that the first one may begin.
+        #[cfg(any(windows, test))]
+        Signal::StopAtOnce => (stops, STOPS_MAX),
+        Signal::Reload => (reloads, 1),
+    };
+    for _ in 0..count {
+        // An order that finds the queue full adds nothing.
         let _ = orders.try_send(());
     }
 }
@@ -103,4 +110,20 @@ impl Stopping {
 async fn last_goodbye(config: &Config) -> Disconnect {
     let goodbye = Disconnect::new(Code::Shutdown, "the server is shutting down");
     redirected(config.joining.redirect.as_ref(), config, goodbye).await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stop_leaves_time_to_drain_and_one_at_once_does_not() {
+        for (signal, count) in [(Signal::Stop, 1), (Signal::StopAtOnce, 2), (Signal::Reload, 0)] {
+            let (stops, mut stop) = mpsc::channel(STOPS_MAX);
+            let (reloads, _reload) = mpsc::channel(1);
+            pass_on(signal, &stops, &reloads);
+            let orders = std::iter::from_fn(|| stop.try_recv().ok()).count();
+            assert_eq!(orders, count, "{signal:?}");
+        }
+    }
 }
