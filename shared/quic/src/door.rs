@@ -30,7 +30,8 @@ pub fn serve<G: Game>() -> Result<LocalServer, LocalError> {
 ///
 /// The server is verified with `pins`, such as [`Pins::Fixed`] with its fingerprint, or
 /// [`Pins::File`]. Joining continues in the background, and restarts whenever the server is lost;
-/// see [`Player::state`].
+/// see [`Player::state`]. A program with [its own version](Games::of_version) uses
+/// [`Player::join`].
 ///
 /// # Errors
 ///
