@@ -23,7 +23,7 @@ start_wine() { # makes the Windows, and sets $drive to its drive C; needs a disp
   drive=$dir/prefix/drive_c
 }
 stop_wine() { # ends all its programs
-  [ -z "${WINEPREFIX:-}" ] || wineserver_of --kill
+  [ "${WINEPREFIX:-}" != "$dir/prefix" ] || wineserver_of --kill
 }
 wineserver_of() { # FLAG: Debian's wineserver lies beside Wine's libraries
   local found
